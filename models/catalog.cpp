@@ -1,0 +1,9 @@
+#include "models/catalog.hpp"
+
+namespace podsim {
+
+Catalog make_catalog() {
+  return {};
+}
+
+}  // namespace podsim

@@ -1,0 +1,77 @@
+#pragma once
+// Constants are data: each has a value with its unit, a source, a confidence and, where known, a spread. They come
+// from TOML files, may be overridden by the user, and a run records which it read.
+//
+// In a file a constant is an inline table under its dotted name:
+//   [ipu_link]
+//   bandwidth = { value = "75 GB/s", source = "…", confidence = "measured", spread = "70 to 80 GB/s" }
+// A number without unit has dimension "number" and is written bare: value = 1472.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/value.hpp"
+#include "sim/core/ids.hpp"
+#include "sim/units/bytes.hpp"
+#include "sim/units/quantity.hpp"
+
+namespace podsim {
+
+struct Constant {
+  std::string name;        // dotted, e.g. "system.ipu_link.bandwidth"
+  std::string text;        // value as written, with unit
+  double base_value = 0;   // in base units of its dimension
+  std::string dimension;   // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power", "text"
+  std::string source;
+  std::string confidence;  // datasheet, measured, derived, fitted, assumed, user
+  std::string spread;      // empty: not known
+  Place place;
+};
+
+class ConstantSet {
+ public:
+  // Adds every constant of a document, its names prefixed by `prefix` and a dot; members named in `skip` at the
+  // document's root are not constants. Bad entries go to `diagnostics`.
+  void add(const Value& document, std::string_view prefix, const std::vector<std::string>& skip,
+           Diagnostics& diagnostics);
+  // Replaces the value of a known constant and marks it "user". Unknown names (with a suggestion), wrong
+  // dimensions and values that are not positive where the old one was go to `diagnostics`.
+  void override_value(std::string_view name, const Value& value, Diagnostics& diagnostics);
+
+  std::optional<ConstantId> find(std::string_view name) const;
+  const Constant& operator[](ConstantId id) const { return constants_[id.index()]; }
+  std::size_t size() const { return constants_.size(); }
+  std::vector<std::string> names() const;
+
+ private:
+  std::vector<Constant> constants_;  // in the order of reading
+};
+
+// Reads constants for one run and remembers which. A required constant that is absent or of another dimension is a
+// fault of the shipped or replaced configs: it throws ConfigError naming it.
+class ConstantReader {
+ public:
+  explicit ConstantReader(const ConstantSet& set);
+  bool has(std::string_view name) const;
+  double number(std::string_view name);
+  std::int64_t count(std::string_view name);
+  Duration time(std::string_view name);
+  Bytes data(std::string_view name);
+  Bandwidth bandwidth(std::string_view name);
+  FlopRate flop_rate(std::string_view name);
+  Cycles cycle_count(std::string_view name);
+  Clock clock(std::string_view name);
+  Power power(std::string_view name);
+  std::string text(std::string_view name);
+
+  std::vector<ConstantId> read_ids() const;  // ascending
+
+ private:
+  double read(std::string_view name, std::string_view dimension);
+  const ConstantSet& set_;
+  std::vector<bool> read_;
+};
+
+}  // namespace podsim

@@ -1,0 +1,40 @@
+#pragma once
+// Runs a program on a platform. The walk over blocks, repeats and observers is common; how the ops of one segment share
+// devices and links in time is the simulator's: `native` (own event heap and max-min) or `simgrid` (the reference).
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/engine/segment_simulator.hpp"
+#include "sim/hardware/platform.hpp"
+#include "sim/observe/observer.hpp"
+#include "sim/observe/run_result.hpp"
+#include "sim/program/program.hpp"
+
+namespace podsim {
+
+struct EngineOptions {
+  // Executes every iteration of every repeat instead of one for all.
+  bool exact = false;
+};
+
+class Engine {
+ public:
+  Engine(std::string name, std::unique_ptr<SegmentSimulator> simulator);
+  const std::string& name() const { return name_; }
+  // Throws InternalError when ops stay unfinished, naming who waits for what.
+  RunResult run(const Platform& platform, const Program& program, std::span<Observer* const> observers = {},
+                EngineOptions options = {});
+
+ private:
+  std::string name_;
+  std::unique_ptr<SegmentSimulator> simulator_;
+};
+
+// The engine of that name: "native", or "simgrid" from the module in `module_folder` (opened on first use; the folder
+// of the running program when empty). Throws ConfigError for another name or a module that cannot be opened.
+Engine make_engine(std::string_view name, const std::string& module_folder = {});
+
+}  // namespace podsim

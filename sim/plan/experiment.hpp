@@ -1,0 +1,25 @@
+#pragma once
+// What the user wrote, from a file, from command-line flags or both: one document in which every value knows its
+// place. It may be wrong; make_plan finds out.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/value.hpp"
+
+namespace podsim {
+
+struct Experiment {
+  Value document;              // a table
+  std::vector<std::string> overlays;  // constant files given by the user, applied in order
+  std::string source_text;     // the bytes of every file read so far, for the inputs' hash
+};
+
+// Reads an experiment file. Errors go to `diagnostics`; the document is an empty table then.
+Experiment read_experiment(const std::string& path, Diagnostics& diagnostics);
+
+// Applies "section.key=value" as given on the command line; a bad form goes to `diagnostics`.
+void apply_override(Experiment& experiment, const std::string& assignment, Diagnostics& diagnostics);
+
+}  // namespace podsim

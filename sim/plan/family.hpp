@@ -1,0 +1,105 @@
+#pragma once
+// How a machine family plugs in. `sim/` knows families and their sections by string only.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/constants.hpp"
+#include "sim/config/config_files.hpp"
+#include "sim/config/key_spec.hpp"
+#include "sim/hardware/platform.hpp"
+#include "sim/observe/run_result.hpp"
+#include "sim/observe/table.hpp"
+#include "sim/plan/verdict.hpp"
+#include "sim/plan/workload_settings.hpp"
+#include "sim/program/program.hpp"
+#include "sim/workload/model_graph.hpp"
+
+namespace podsim {
+
+struct Plan;
+struct ModelShape;
+class ModelKind;
+
+// One resolved key: as TOML it reproduces the run, and it says where it came from.
+struct ResolvedKey {
+  std::string path;        // "ipu-like section.key"
+  std::string toml_value;  // "4", "[3, 7, 7, 7]", "\"lamb\""
+  std::string origin;      // "experiment.toml:12:5", "command line", "default: …"
+};
+
+// What a family made of its section. Opaque to sim/, but for what it says of itself.
+class FamilyPlan {
+ public:
+  virtual ~FamilyPlan() = default;
+  virtual std::vector<ResolvedKey> resolved() const = 0;
+  virtual const std::vector<ConstantId>& constants_read() const = 0;  // ascending
+};
+
+// Everything a family may look at while resolving.
+struct FamilyContext {
+  const Value& section;              // its own table; empty when the user wrote none
+  const ConstantSet& constants;
+  const ModelKind& model_kind;
+  const ModelShape& shape;
+  WorkloadSettings& settings;        // a family may fill what only it knows (precision from its own flags)
+  std::int64_t nodes = 1;            // how many systems
+};
+
+// How many samples one step and one program run stand for, and the FLOP behind them.
+struct StepFacts {
+  std::int64_t micro_batch = 0;
+  std::int64_t global_batch = 0;         // samples (packs) per step
+  std::int64_t samples_per_call = 0;     // samples (packs) per host call = one program run
+  std::int64_t steps_per_run = 1;        // weight updates in one program run
+  double sequences_per_sample = 1.0;
+  std::int64_t tokens_per_sample = 0;    // 0: not a token model
+  bool images = false;
+  FlopCount model_flop;                  // per step, without recompute
+  FlopCount hardware_flop;               // per step, recompute counted
+  FlopRate device_peak;                  // of the multiply mode used
+  std::int64_t devices = 0;              // in use or reserved
+};
+
+struct ScheduleFacts {
+  std::string kind;              // "pipelined"
+  std::int64_t forward_stages = 0;
+  std::int64_t stages = 0;
+  std::int64_t cycles_per_update = 0;
+  std::string cycle_mark;        // the program's mark of one full cycle; empty: none
+  std::int64_t sections = 0;
+};
+
+struct LowerOptions {
+  bool fold = true;  // simulate equal replicas once
+};
+
+struct Lowered {
+  Platform platform;
+  Program program;
+  std::vector<std::string> not_folded;  // why some replicas were not folded, for the report
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual std::string_view name() const = 0;     // also its section in an experiment
+  virtual const std::vector<KeySpec>& keys() const = 0;
+  // Keys of the section without any effect on the result, with the reason; for warnings and the generated table.
+  virtual std::vector<std::pair<std::string, std::string>> keys_without_effect() const = 0;
+  // All problems go to `diagnostics`, in the order of the family's documented checks; empty when there are errors.
+  virtual std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const = 0;
+  virtual StepFacts step_facts(const Plan& plan) const = 0;
+  virtual ScheduleFacts schedule_facts(const Plan& plan) const = 0;
+  virtual MemoryAccount memory_account(const Plan& plan) const = 0;
+  // With `remedies`, changes are tried by re-evaluation and the cheapest is named.
+  virtual Verdict verdict(const Plan& plan, bool remedies) const = 0;
+  virtual Lowered lower(const Plan& plan, const LowerOptions& options) const = 0;
+  virtual std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const = 0;
+};
+
+}  // namespace podsim

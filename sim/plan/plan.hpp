@@ -1,0 +1,46 @@
+#pragma once
+// What will run: everything resolved and checked. A Plan that exists is valid (though it may not fit: see verdict).
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/config_files.hpp"
+#include "sim/config/constants.hpp"
+#include "sim/plan/catalog.hpp"
+#include "sim/plan/experiment.hpp"
+#include "sim/plan/family.hpp"
+#include "sim/plan/model_kind.hpp"
+#include "sim/plan/workload_settings.hpp"
+
+namespace podsim {
+
+struct Plan {
+  std::string name;
+  std::string system;
+  std::string software;
+  std::int64_t nodes = 1;
+  const Family* family = nullptr;
+  const ModelKind* model_kind = nullptr;
+  ModelShape shape;
+  WorkloadSettings settings;
+  ModelGraph graph;
+  ConstantSet constants;
+  std::unique_ptr<FamilyPlan> family_plan;
+  std::vector<ResolvedKey> resolved;     // of the shared sections; the family's own come from family_plan
+  Diagnostics warnings;
+  std::string inputs_sha256;             // of all input bytes, hexadecimal
+};
+
+struct PlanResult {
+  std::optional<Plan> plan;   // empty when there are errors
+  Diagnostics diagnostics;    // all of them, warnings too
+};
+
+PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);
+
+// The plan as an experiment file that reproduces the run, each line with its origin as a comment.
+std::string to_toml(const Plan& plan);
+
+}  // namespace podsim

@@ -1,0 +1,65 @@
+#pragma once
+// Makes programs. Local ops of one device are chained in the order in which they are added (a device runs one at a
+// time); all other order is stated with `depend`.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/program/program.hpp"
+
+namespace podsim {
+
+class ProgramBuilder;
+
+class SegmentBuilder {
+ public:
+  // Adds a local op and an edge from the op this device did last in this segment, local or transfer joined by `then`.
+  OpId local(DeviceId device, const CostVector& cost, std::string_view label);
+  // Adds a transfer; it starts with the segment unless `depend` or `then` orders it.
+  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category, std::string_view label);
+  OpId join(std::string_view label);
+  void depend(OpId before, OpId after);
+  // Puts a transfer into its device's chain: after what the device did last, before what it does next.
+  void chain(OpId transfer);
+  void memory_at_start(OpId op, MemoryId memory, MemoryCategory category, Bytes change);
+  void memory_at_finish(OpId op, MemoryId memory, MemoryCategory category, Bytes change);
+  void fold(FoldId fold);
+
+ private:
+  friend class ProgramBuilder;
+  SegmentBuilder(ProgramBuilder& program, std::string name);
+  ProgramBuilder& program_;
+  Segment segment_;
+  std::vector<std::pair<OpId, OpId>> edges_;
+  std::vector<OpId> last_;  // by device index
+};
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder();
+  SegmentBuilder segment(std::string name);
+  // Closes a segment: builds its adjacency, orders its memory steps.
+  SegmentId add(SegmentBuilder&& segment);
+  MemoryCategory memory_category(std::string_view name);
+  FoldId fold(FoldMap map);
+  CostId cost(const CostVector& cost);
+  LabelId label(std::string_view text);
+  void always_live(MemoryId memory, MemoryCategory category, Bytes bytes);
+  void mark(const std::string& name, SegmentId segment);
+  // The finished program with these top-level blocks; the builder is spent.
+  Program build(std::vector<ProgramBlock> blocks) &&;
+
+ private:
+  Program program_;
+  std::map<CostVector, CostId> cost_ids_;
+  std::map<std::string, LabelId, std::less<>> label_ids_;
+};
+
+// Fuses chains of local ops of one device (each the only successor of the one before it, which is its only
+// predecessor) into one op: durations and costs add, memory steps keep their instants. Same times, fewer events.
+Program merge(const Program& program);
+
+}  // namespace podsim

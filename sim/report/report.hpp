@@ -1,0 +1,97 @@
+#pragma once
+// The result of a run as a value; every formatter is a pure function of it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/constants.hpp"
+#include "sim/observe/run_result.hpp"
+#include "sim/observe/table.hpp"
+#include "sim/plan/family.hpp"
+#include "sim/plan/verdict.hpp"
+
+namespace podsim {
+
+struct EngineFacts {
+  std::string name;
+  double wall_s = 0;   // the only value that differs between two identical runs
+  std::int64_t events = 0;
+  bool folded = false;
+  bool repeats = false;
+  std::vector<std::string> not_folded;
+};
+
+struct Throughput {
+  double samples_per_s = 0;
+  std::optional<double> sequences_per_s, packs_per_s, tokens_per_s, images_per_s;
+  double samples_per_s_per_device = 0;
+  double mfu_pct = 0;
+  double hfu_pct = 0;
+};
+
+struct MemoryReport {
+  std::string name;
+  Bytes capacity, limit, peak, always_live;
+  SimTime peak_time;
+  std::vector<std::pair<std::string, Bytes>> categories;  // at the peak
+};
+
+struct DeviceReport {
+  std::string id;
+  double utilisation_pct = 0;
+  CostVector breakdown;
+  std::vector<MemoryReport> memories;
+};
+
+struct LinkReport {
+  std::string name;
+  Bytes bytes;
+  double busy_pct = 0;
+};
+
+struct TimeToTrain {
+  double target_samples = 0;
+  double updates = 0;
+  double time_s = 0;
+  std::vector<std::string> excluded;
+};
+
+struct EvidenceReport {
+  std::string nearest_case;              // empty: no published case is known
+  std::optional<double> its_error_pct;
+  std::vector<std::string> outside;      // in what this run lies outside of what was validated
+};
+
+struct Report {
+  std::string tool_version, tool_commit;
+  std::string name, system, software, model;
+  std::string inputs_sha256;
+  std::vector<ResolvedKey> plan;
+  std::optional<EngineFacts> engine;      // absent in a check
+  Verdict verdict;
+  EvidenceReport evidence;
+  StepFacts batch;
+  std::optional<Throughput> throughput;   // absent in a check
+  SimTime step_time;                      // one weight update
+  CostVector breakdown;                   // of the busiest device, for one step
+  ScheduleFacts schedule;
+  std::optional<SimTime> cycle_time;
+  std::optional<TimeToTrain> training;
+  std::vector<DeviceReport> devices;
+  std::vector<LinkReport> links;          // of one program run
+  std::string bottleneck;                 // resource or category
+  double bottleneck_pct = 0;
+  std::vector<Constant> provenance;       // constants read by this run
+  std::vector<Table> tables;
+  std::vector<std::string> warnings;
+  std::vector<std::pair<std::string, std::vector<MemoryAccountEntry>>> account;  // memory by device, from the plan
+};
+
+std::string to_text(const Report& report);
+std::string to_json(const Report& report);
+std::string to_csv(const Report& report);
+
+}  // namespace podsim

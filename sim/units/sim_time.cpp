@@ -1,0 +1,17 @@
+#include "sim/units/sim_time.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace podsim {
+
+SimTime to_sim_time(Duration duration) {
+  const double picoseconds = duration.in_base() * 1e12;
+  if (!(picoseconds >= 0 && picoseconds < 9.2e18)) {
+    throw std::range_error("no simulated time: a duration of " + std::to_string(duration.in_base()) + " s");
+  }
+  return SimTime(static_cast<std::int64_t>(std::llround(picoseconds)));
+}
+
+}  // namespace podsim

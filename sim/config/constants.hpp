@@ -5,8 +5,10 @@
 // In a file a constant is an inline table under its dotted name:
 //   [ipu_link]
 //   bandwidth = { value = "75 GB/s", source = "…", confidence = "measured", spread = "70 to 80 GB/s" }
-// A number without unit has dimension "number" and is written bare: value = 1472.
+// A number without unit has dimension "number" and is written bare: value = 1472. Text that begins with a digit, sign or
+// point is a quantity; other text has dimension "text".
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +25,8 @@ struct Constant {
   std::string name;        // dotted, e.g. "system.ipu_link.bandwidth"
   std::string text;        // value as written, with unit
   double base_value = 0;   // in base units of its dimension
-  std::string dimension;   // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power", "text"
+  std::string dimension;   // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power",
+                           // "energy", "flop_count", "text"
   std::string source;
   std::string confidence;  // datasheet, measured, derived, fitted, assumed, user
   std::string spread;      // empty: not known
@@ -46,7 +49,9 @@ class ConstantSet {
   std::vector<std::string> names() const;
 
  private:
-  std::vector<Constant> constants_;  // in the order of reading
+  void insert(Constant constant);
+  std::vector<Constant> constants_;     // in the order of reading
+  std::vector<std::uint32_t> by_name_;  // indices into constants_, sorted by name
 };
 
 // Reads constants for one run and remembers which. A required constant that is absent or of another dimension is a
@@ -69,6 +74,7 @@ class ConstantReader {
   std::vector<ConstantId> read_ids() const;  // ascending
 
  private:
+  const Constant& constant(std::string_view name, std::string_view dimension);
   double read(std::string_view name, std::string_view dimension);
   const ConstantSet& set_;
   std::vector<bool> read_;

@@ -19,7 +19,8 @@ class SegmentBuilder {
   // Adds a local op and an edge from the op this device did last in this segment, local or transfer joined by `then`.
   OpId local(DeviceId device, const CostVector& cost, std::string_view label);
   // Adds a transfer; it starts with the segment unless `depend` or `then` orders it.
-  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category, std::string_view label);
+  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category,
+                std::string_view label);
   OpId join(std::string_view label);
   void depend(OpId before, OpId after);
   // Puts a transfer into its device's chain: after what the device did last, before what it does next.

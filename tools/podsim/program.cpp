@@ -37,7 +37,7 @@ ExitCode dispatch(std::span<const std::string> arguments) {
   }
   const std::string& first = arguments.front();
   if (first == "--version" || first == "version") {
-    print(version_line());
+    print(fmt::format("podsim {} ({})\n", version(), commit()));
     return ExitCode::done;
   }
   if (first == "--help" || first == "-h") {

@@ -1,0 +1,128 @@
+#include "models/ipu/constants.hpp"
+
+#include "sim/core/check.hpp"
+
+namespace podsim::ipu {
+
+namespace {
+
+// The names of the modes in constants, by AmpMode.
+constexpr std::array<const char*, k_amp_modes> k_mode_names = {"fp16_16", "fp16_32", "fp32"};
+
+AmpConstants read_mode(ConstantReader& reader, const std::string& prefix) {
+  AmpConstants mode;
+  mode.input_grain = reader.count(prefix + "input_grain");
+  mode.output_grain = reader.count(prefix + "output_grain");
+  mode.element_bytes = reader.data(prefix + "element").count();
+  mode.partial_bytes = reader.data(prefix + "partial").count();
+  mode.six_rows = reader.cycle_count(prefix + "six_rows");
+  mode.grain_overhead = reader.cycle_count(prefix + "grain_overhead");
+  mode.adds_per_cycle = reader.number(prefix + "adds_per_cycle");
+  mode.cast_output = mode.partial_bytes > mode.element_bytes;
+  return mode;
+}
+
+PlannerConstants read_planner(ConstantReader& reader) {
+  PlannerConstants planner;
+  for (std::size_t i = 0; i < k_amp_modes; ++i) {
+    planner.modes[i] = read_mode(reader, std::string("cost.matmul.") + k_mode_names[i] + ".");
+  }
+  planner.exchange_bytes_per_cycle = reader.number("cost.matmul.exchange_bytes_per_cycle");
+  planner.pair_broadcast_factor = reader.number("cost.matmul.pair_broadcast_factor");
+  planner.superstep_sync = reader.cycle_count("cost.matmul.superstep_sync");
+  planner.reduction_step = reader.cycle_count("cost.matmul.reduction_step");
+  planner.output_element = reader.cycle_count("cost.matmul.output_element");
+  planner.cast_element = reader.cycle_count("cost.matmul.cast_element");
+  planner.cast = reader.cycle_count("cost.matmul.cast");
+  return planner;
+}
+
+LinkConstants read_links(ConstantReader& reader) {
+  LinkConstants links;
+  links.neighbour_bandwidth = reader.bandwidth("system.neighbour.bandwidth");
+  links.message_latency = reader.time("system.message.latency");
+  links.ring_bandwidth = reader.bandwidth("system.ring.bandwidth");
+  links.gateway_factor = reader.number("system.gateway.factor");
+  links.gateway_latency = reader.time("system.gateway.latency");
+  links.streaming_bandwidth = reader.bandwidth("system.streaming.bandwidth");
+  links.streaming_memory = reader.data("system.streaming.memory");
+  links.streaming_memory_per_ipu = reader.data("system.streaming.memory_per_ipu");
+  links.host_bandwidth = reader.bandwidth("system.host.bandwidth");
+  return links;
+}
+
+}  // namespace
+
+AmpMode amp_mode(const std::string& precision) {
+  if (precision == "fp16.16" || precision == "fp8") return AmpMode::half_half;
+  if (precision == "fp16.32") return AmpMode::half_single;
+  PODSIM_CHECK(precision == "fp32", "no multiply mode for precision " + precision);
+  return AmpMode::single;
+}
+
+std::int64_t element_bytes(AmpMode mode) {
+  return mode == AmpMode::single ? 4 : 2;
+}
+
+ChipConstants read_chip_constants(ConstantReader& reader) {
+  ChipConstants chip;
+  chip.tiles = reader.count("chip.tiles");
+  chip.tile_memory = reader.data("chip.tile_memory");
+  chip.clock = reader.clock("chip.clock");
+  for (std::size_t i = 0; i < k_amp_modes; ++i) {
+    chip.peak[i] = reader.flop_rate(std::string("chip.peak.") + k_mode_names[i]);
+  }
+  return chip;
+}
+
+CostConstants read_cost_constants(ConstantReader& reader) {
+  CostConstants cost;
+  cost.planner = read_planner(reader);
+  cost.pass = reader.cycle_count("cost.pass");
+  cost.pass_exchange = reader.cycle_count("cost.pass_exchange");
+  cost.launch = reader.cycle_count("cost.launch");
+  cost.launch_sync = reader.cycle_count("cost.launch_sync");
+  cost.misaligned = reader.cycle_count("cost.misaligned");
+  cost.lookup = reader.cycle_count("cost.lookup");
+  cost.optimizer_passes = reader.number("cost.optimizer.passes");
+  cost.optimizer_launches_lamb = reader.count("cost.optimizer.launches_lamb");
+  cost.optimizer_launches_other = reader.count("cost.optimizer.launches_other");
+  return cost;
+}
+
+SystemConstants read_system_constants(ConstantReader& reader) {
+  SystemConstants system;
+  system.ipus = reader.count("system.ipus");
+  system.ipus_per_machine = reader.count("system.ipus_per_machine");
+  system.machines = reader.count("system.machines");
+  system.hosts = reader.count("system.hosts");
+  system.ipus_per_pod = reader.count("system.ipus_per_pod");
+  system.links = read_links(reader);
+  return system;
+}
+
+SoftwareConstants read_software_constants(ConstantReader& reader) {
+  SoftwareConstants software;
+  software.framework_factor = reader.number("software.framework_factor");
+  software.state_off_chip = reader.text("software.optimizer_state") == "off-chip";
+  software.update_overhead = reader.time("software.update_overhead");
+  software.call_overhead = reader.time("software.call_overhead");
+  return software;
+}
+
+MemoryConstants read_memory_constants(ConstantReader& reader) {
+  MemoryConstants memory;
+  memory.code_base = reader.data("memory.code.base");
+  memory.code_per_layer = reader.data("memory.code.per_layer");
+  memory.embedding_and_head_layers = reader.number("memory.code.embedding_and_head_layers");
+  memory.code_off_chip = reader.data("memory.code.off_chip_state");
+  memory.code_replicated = reader.data("memory.code.replicated");
+  memory.code_inference_factor = reader.number("memory.code.inference_factor");
+  memory.loss_scaling = reader.data("memory.loss_scaling.any");
+  memory.loss_scaling_embedding = reader.data("memory.loss_scaling.embedding");
+  memory.usable_fraction = reader.number("memory.usable_fraction");
+  memory.plan_tolerance = reader.number("memory.plan_tolerance");
+  return memory;
+}
+
+}  // namespace podsim::ipu

@@ -1,0 +1,114 @@
+#pragma once
+// The numbers of the machine and of its cost model, read once from the constant set. The data files under configs/
+// hold each with unit, source, confidence and spread; names start with chip., system., software., cost. or memory.
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "sim/config/constants.hpp"
+#include "sim/units/bytes.hpp"
+#include "sim/units/quantity.hpp"
+
+namespace podsim::ipu {
+
+// How the matrix units of a tile multiply: type of the inputs, then of the partial sums.
+enum class AmpMode : std::uint8_t { half_half, half_single, single };
+inline constexpr std::size_t k_amp_modes = 3;
+
+// From a workload's precision: "fp16.16" (and "fp8", whose weights the chips here cannot multiply: half), "fp16.32",
+// "fp32". PODSIM_CHECK fails on another.
+AmpMode amp_mode(const std::string& precision);
+std::int64_t element_bytes(AmpMode mode);
+
+struct ChipConstants {
+  std::int64_t tiles = 0;
+  Bytes tile_memory;
+  Clock clock;
+  std::array<FlopRate, k_amp_modes> peak;  // by mode, whole chip
+};
+
+struct AmpConstants {
+  std::int64_t input_grain = 0;    // elements of the inner dimension multiplied at once
+  std::int64_t output_grain = 0;   // output columns computed at once
+  std::int64_t element_bytes = 0;
+  std::int64_t partial_bytes = 0;
+  Cycles six_rows;                 // a row per worker, six workers, one grain of inputs and outputs
+  Cycles grain_overhead;           // loading the weights of a grain and starting on it
+  double adds_per_cycle = 0;       // partial sums added by a tile in the reduction
+  bool cast_output = false;        // partials are wider than the output
+};
+
+struct PlannerConstants {
+  std::array<AmpConstants, k_amp_modes> modes;
+  double exchange_bytes_per_cycle = 0;  // received by one tile
+  double pair_broadcast_factor = 0;     // the same when both tiles of a pair receive the same
+  Cycles superstep_sync;                // one internal synchronisation
+  Cycles reduction_step;                // fixed part of a reduction, per serial step
+  Cycles output_element;                // per output element: bring the result into its layout
+  Cycles cast_element;                  // per output element, when the output is cast
+  Cycles cast;                          // fixed part of a cast
+};
+
+// Everything of an operator that is not in a matmul plan.
+struct CostConstants {
+  PlannerConstants planner;
+  Cycles pass;               // one half element, one pass, on one tile: arithmetic, relayout and exchange
+  Cycles pass_exchange;      // of which exchange
+  Cycles launch;             // one launched operation
+  Cycles launch_sync;        // of which synchronisation
+  Cycles misaligned;         // more per element and pass of rows that start off an 8-byte boundary
+  Cycles lookup;             // one row gathered or scattered, whole chip
+  double optimizer_passes = 0;                   // over single-precision state
+  std::int64_t optimizer_launches_lamb = 0;      // per tensor
+  std::int64_t optimizer_launches_other = 0;
+};
+
+struct LinkConstants {
+  Bandwidth neighbour_bandwidth;   // to the next IPU of a pipeline
+  Duration message_latency;        // fixed cost of a message between IPUs
+  Bandwidth ring_bandwidth;        // a hop of a replica ring inside a pod, shared by all pipeline positions
+  double gateway_factor = 0;       // ring bandwidth between pods over that inside one
+  Duration gateway_latency;        // per step of a ring between pods
+  Bandwidth streaming_bandwidth;   // streaming memory of one machine
+  Bytes streaming_memory;          // of one machine
+  Bytes streaming_memory_per_ipu;  // an IPU's share unless it asks for more
+  Bandwidth host_bandwidth;        // from the host into one IPU
+};
+
+struct SystemConstants {
+  std::int64_t ipus = 0;
+  std::int64_t ipus_per_machine = 0;
+  std::int64_t machines = 0;
+  std::int64_t hosts = 0;
+  std::int64_t ipus_per_pod = 0;   // IPUs joined by IPU-Links; larger systems are several of these
+  LinkConstants links;
+};
+
+struct SoftwareConstants {
+  double framework_factor = 1;      // on all stage times
+  bool state_off_chip = true;       // where optimizer state lives unless said
+  Duration update_overhead;         // per weight update
+  Duration call_overhead;           // per host call
+};
+
+struct MemoryConstants {
+  Bytes code_base;
+  Bytes code_per_layer;
+  double embedding_and_head_layers = 0;  // layers' worth of code of embedding and head together
+  Bytes code_off_chip;                   // more when optimizer state is off-chip
+  Bytes code_replicated;                 // more when replicated or sharded
+  double code_inference_factor = 0;
+  Bytes loss_scaling;                    // automatic loss scaling, on any IPU
+  Bytes loss_scaling_embedding;          // and on the IPU of the embedding
+  double usable_fraction = 0;            // of all tile memory; the rest is lost to imbalance and gaps
+  double plan_tolerance = 0;             // slower plans up to this part more are taken for less temporary memory
+};
+
+ChipConstants read_chip_constants(ConstantReader& reader);
+CostConstants read_cost_constants(ConstantReader& reader);
+SystemConstants read_system_constants(ConstantReader& reader);
+SoftwareConstants read_software_constants(ConstantReader& reader);
+MemoryConstants read_memory_constants(ConstantReader& reader);
+
+}  // namespace podsim::ipu

@@ -1,0 +1,22 @@
+#pragma once
+// GPT-2: decoder transformer, as in Hugging Face configurations of model_type "gpt2".
+
+#include "sim/plan/model_kind.hpp"
+
+namespace podsim {
+
+// Dimensions of its ModelShape, whatever the file calls them: hidden_size (n_embd), num_hidden_layers (n_layer),
+// num_attention_heads (n_head), intermediate_size (n_inner), vocab_size, max_position_embeddings (n_positions, old
+// files n_ctx), num_labels.
+class Gpt2 final : public ModelKind {
+ public:
+  std::string_view type() const override { return "gpt2"; }
+  std::vector<std::pair<std::string, std::string>> architectures() const override;
+  std::vector<std::string> heads() const override;
+  std::optional<ModelShape> read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const override;
+  std::int64_t maximum_sequence_length(const ModelShape& shape) const override;
+  std::int64_t default_masked_tokens(const WorkloadSettings& settings) const override;
+  ModelGraph build(const ModelShape& shape, const WorkloadSettings& settings) const override;
+};
+
+}  // namespace podsim

@@ -1,0 +1,90 @@
+#include "models/workloads/shape_reader.hpp"
+
+namespace podsim {
+
+ShapeReader::ShapeReader(std::string type, const Value& config, const Value& overrides, Diagnostics& diagnostics)
+    : config_(config), overrides_(overrides), diagnostics_(diagnostics) {
+  shape_.type = std::move(type);
+  if (!config.is(Value::Kind::table)) {
+    fail(config.place(), "", "the model configuration is " + kind_name(config.kind()), "an object");
+    return;
+  }
+  const Value* model_type = config.find("model_type");
+  if (model_type == nullptr || model_type->is(Value::Kind::null)) return;
+  if (!model_type->is(Value::Kind::string)) {
+    fail(model_type->place(), "model_type", "is " + kind_name(model_type->kind()), "a string");
+  } else if (model_type->as_string() != shape_.type) {
+    fail(model_type->place(), "model_type", "is \"" + model_type->as_string() + "\"", "\"" + shape_.type + "\"");
+  }
+}
+
+ShapeReader::Written ShapeReader::find(const DimensionField& field) const {
+  const auto usable = [&field](const Value* value) {
+    return value != nullptr && !(field.null_is_default && value->is(Value::Kind::null));
+  };
+  if (const Value* value = overrides_.find(field.dimension); usable(value)) return {value, "model." + field.dimension};
+  for (const std::string& name : field.fields) {
+    if (const Value* value = overrides_.find(name); usable(value)) return {value, "model." + name};
+  }
+  for (const std::string& name : field.fields) {
+    if (const Value* value = config_.find(name); usable(value)) return {value, name};
+  }
+  return {};
+}
+
+std::int64_t ShapeReader::read(const DimensionField& field) {
+  std::int64_t result = field.fallback;
+  const Written written = find(field);
+  if (written.value == nullptr) {
+    shape_.defaulted.push_back(field.dimension);
+  } else {
+    const std::string expected =
+        "an integer from " + std::to_string(field.minimum) + " to " + std::to_string(field.maximum);
+    const Value& value = *written.value;
+    if (!value.is(Value::Kind::integer)) {
+      fail(value.place(), written.key, "is " + kind_name(value.kind()), expected);
+    } else if (value.as_integer() < field.minimum || value.as_integer() > field.maximum) {
+      fail(value.place(), written.key, "is " + std::to_string(value.as_integer()), expected);
+    } else {
+      result = value.as_integer();
+    }
+    written_[field.dimension] = written;
+  }
+  shape_.dimensions[field.dimension] = result;
+  return result;
+}
+
+std::int64_t ShapeReader::read_labels() {
+  std::int64_t fallback = 2;
+  const Value* names = config_.find("id2label");
+  if (names != nullptr && names->is(Value::Kind::table) && !names->members().empty()) {
+    fallback = static_cast<std::int64_t>(names->members().size());
+  }
+  return read({"num_labels", {"num_labels"}, fallback});
+}
+
+void ShapeReader::check_divides(const std::string& divisor, const std::string& whole) {
+  if (failed_ || shape_[whole] % shape_[divisor] == 0) return;
+  const auto found = written_.count(divisor) > 0 ? written_.find(divisor) : written_.find(whole);
+  const Written at = found == written_.end() ? Written{&config_, divisor} : found->second;
+  fail(at.value->place(), at.key,
+       whole + " " + std::to_string(shape_[whole]) + " is not a multiple of " + divisor + " " +
+           std::to_string(shape_[divisor]),
+       "");
+}
+
+void ShapeReader::fail(const Place& place, const std::string& key, std::string problem, std::string expected) {
+  diagnostics_.error(place, key, std::move(problem), std::move(expected));
+  failed_ = true;
+}
+
+std::vector<std::pair<std::string, std::string>> with_pipelined_names(
+    const std::vector<std::pair<std::string, std::string>>& architectures) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const auto& [name, head] : architectures) {
+    for (const char* prefix : {"", "Pipelined", "PoptorchPipelined"}) names.emplace_back(prefix + name, head);
+  }
+  return names;
+}
+
+}  // namespace podsim

@@ -97,6 +97,7 @@ SystemConstants read_system_constants(ConstantReader& reader) {
   system.machines = reader.count("system.machines");
   system.hosts = reader.count("system.hosts");
   system.ipus_per_pod = reader.count("system.ipus_per_pod");
+  if (reader.has("system.machine_power")) system.machine_power = reader.power("system.machine_power");
   system.links = read_links(reader);
   return system;
 }

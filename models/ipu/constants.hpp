@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/config/constants.hpp"
@@ -82,6 +83,7 @@ struct SystemConstants {
   std::int64_t machines = 0;
   std::int64_t hosts = 0;
   std::int64_t ipus_per_pod = 0;   // IPUs joined by IPU-Links; larger systems are several of these
+  std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
 };
 

@@ -38,7 +38,8 @@ bool looks_like_quantity(std::string_view text) {
 bool take_value(Constant& constant, const Value& value, Diagnostics& diagnostics) {
   if (value.is(Value::Kind::integer) || value.is(Value::Kind::floating)) {
     constant.base_value = value.as_number();
-    constant.text = value.is(Value::Kind::integer) ? std::to_string(value.as_integer()) : format_number(value.as_number());
+    const bool whole = value.is(Value::Kind::integer);
+    constant.text = whole ? std::to_string(value.as_integer()) : format_number(value.as_number());
     constant.dimension = "number";
     return true;
   }
@@ -98,7 +99,8 @@ std::optional<Constant> read_constant(const Value& entry, const std::string& nam
   return constant;
 }
 
-[[noreturn]] void throw_config_error(Place place, std::string_view name, std::string problem, std::string expected = {}) {
+[[noreturn]] void throw_config_error(Place place, std::string_view name, std::string problem,
+                                     std::string expected = {}) {
   Diagnostics diagnostics;
   diagnostics.error(std::move(place), std::string(name), std::move(problem), std::move(expected));
   throw ConfigError(std::move(diagnostics));
@@ -121,8 +123,8 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
       continue;
     }
     if (const auto earlier = find(name)) {
-      const Place& place = constants_[earlier->index()].place;
-      diagnostics.error(member.key_place, name, fmt::format("defined twice; the first is in {}:{}", place.file, place.line));
+      const Place& first = constants_[earlier->index()].place;
+      diagnostics.error(member.key_place, name, fmt::format("defined twice, first in {}:{}", first.file, first.line));
       continue;
     }
     if (auto constant = read_constant(member.value, name, diagnostics)) insert(std::move(*constant));
@@ -172,9 +174,9 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
 }
 
 std::optional<ConstantId> ConstantSet::find(std::string_view name) const {
-  const auto at =
-      std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                       [this](std::uint32_t index, std::string_view wanted) { return constants_[index].name < wanted; });
+  const auto at = std::lower_bound(
+      by_name_.begin(), by_name_.end(), name,
+      [this](std::uint32_t index, std::string_view wanted) { return constants_[index].name < wanted; });
   if (at == by_name_.end() || constants_[*at].name != name) return std::nullopt;
   return ConstantId(*at);
 }

@@ -2,6 +2,7 @@
 // The description of one input key, written once beside the code that reads it. Parser, suggestions, the
 // no-effect warning, `explain`, the key reference and search spaces all read it.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,15 +43,18 @@ struct KeySpec {
 };
 
 // Checks a table against its keys: unknown keys (with a suggestion), wrong types, values out of range. A key whose
-// type is `table` is not descended into. `section` is the dotted path of `table` itself, for messages; empty: root.
+// type is `table` is not descended into; null counts as absent. `section` is the dotted path of `table` itself, for messages; empty: root.
 void check_keys(const Value& table, std::string_view section, std::span<const KeySpec> keys, Diagnostics& diagnostics);
 
-// Typed reads for a table that has passed check_keys; empty when absent or null or of the wrong type (already reported).
+// Typed reads for a table that has passed check_keys; empty when absent or null or of the wrong type (already
+// reported).
 std::optional<bool> read_boolean(const Value& table, std::string_view path);
 std::optional<std::int64_t> read_integer(const Value& table, std::string_view path);
 std::optional<double> read_number(const Value& table, std::string_view path);
 std::optional<std::string> read_text(const Value& table, std::string_view path);
 std::optional<std::vector<std::int64_t>> read_integers(const Value& table, std::string_view path);
 std::optional<std::vector<double>> read_numbers(const Value& table, std::string_view path);
+// In base units of `dimension`; zero may stand without a unit, also as a number.
+std::optional<double> read_quantity(const Value& table, std::string_view path, std::string_view dimension);
 
 }  // namespace podsim

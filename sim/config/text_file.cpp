@@ -33,10 +33,11 @@ std::optional<std::string> read_text_file(const std::string& path, const Place& 
     diagnostics.error(asked_at, key, problem, expected);
     return std::nullopt;
   };
-  if (path.empty() || path.find('\0') != std::string::npos) return fail("an empty path or one with a zero byte", "a file");
+  if (path.empty()) return fail("an empty path", "a file");
+  if (path.find('\0') != std::string::npos) return fail("a path with a zero byte", "a file");
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
-  if (status.type() == std::filesystem::file_type::directory) return fail(fmt::format("\"{}\" is a folder", path), "a file");
+  if (std::filesystem::is_directory(status)) return fail(fmt::format("\"{}\" is a folder", path), "a file");
   if (status.type() == std::filesystem::file_type::not_found) {
     return fail(fmt::format("cannot read \"{}\": {}", path, reason(code.value() == 0 ? ENOENT : code.value())));
   }

@@ -2,6 +2,7 @@
 // How a machine family plugs in. `sim/` knows families and their sections by string only.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ class ModelKind;
 
 // One resolved key: as TOML it reproduces the run, and it says where it came from.
 struct ResolvedKey {
-  std::string path;        // "ipu-like section.key"
+  std::string path;        // "section.key"
   std::string toml_value;  // "4", "[3, 7, 7, 7]", "\"lamb\""
   std::string origin;      // "experiment.toml:12:5", "command line", "default: …"
 };
@@ -47,7 +48,9 @@ struct FamilyContext {
   const ModelKind& model_kind;
   const ModelShape& shape;
   WorkloadSettings& settings;        // a family may fill what only it knows (precision from its own flags)
+  std::string system;                // its name, for messages
   std::int64_t nodes = 1;            // how many systems
+  const std::map<std::string, double>& slowdown;  // by device name: factors on the duration of its own work
 };
 
 // How many samples one step and one program run stand for, and the FLOP behind them.

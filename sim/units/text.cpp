@@ -202,14 +202,13 @@ std::variant<ParsedQuantity, std::string> parse_quantity(std::string_view text) 
   if (body.empty()) return std::string("an empty text is not a quantity");
   const bool negative = body.front() == '-';
   const std::string_view digits = negative ? body.substr(1) : body;
-  const bool starts_well = !digits.empty() && ((digits.front() >= '0' && digits.front() <= '9') || digits.front() == '.');
+  const bool starts_well = !digits.empty() && std::string_view("0123456789.").find(digits.front()) != std::string::npos;
   if (!starts_well) return fmt::format("{} does not begin with a number", quoted(body));
   double value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code == std::errc::invalid_argument) return fmt::format("{} does not begin with a number", quoted(body));
   if (code == std::errc::result_out_of_range) return fmt::format("{} is beyond the range of numbers", quoted(body));
-  const std::string unit =
-      compact(trimmed(digits.substr(static_cast<std::size_t>(end - digits.data()))));
+  const std::string unit = compact(trimmed(digits.substr(static_cast<std::size_t>(end - digits.data()))));
   if (unit.empty()) return ParsedQuantity{negative ? -value : value, "number"};
   const auto known = find_unit(unit);
   if (!known) return unknown_unit(unit);

@@ -19,8 +19,8 @@ struct ParsedQuantity {
                           // "cycles"; "number" without a unit
 };
 
-// Either the quantity or what is wrong with the text, as a clause: `unknown unit "GBs"; …`. Quantities with a unit are
-// never negative. Leading and trailing blanks and blanks between number and unit are free.
+// Either the quantity or what is wrong with the text, as a clause: `unknown unit "GBs"`. Quantities with a unit are
+// never negative. Blanks before, behind and between number and unit are free.
 std::variant<ParsedQuantity, std::string> parse_quantity(std::string_view text);
 
 // The same where a dimension is asked for: the value in its base unit, or what is wrong. Zero may stand without unit.

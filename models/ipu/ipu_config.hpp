@@ -1,0 +1,92 @@
+#pragma once
+// An Optimum Graphcore IPUConfig, as published, with the [ipu] table of the experiment on top: one resolved value per
+// key, each with its origin. Reading goes in two steps, so that a sweep reads its files once:
+//   merge_ipu_section: reads the file, finds its version, drops or refuses unknown keys, resolves pod dictionaries;
+//   resolve_ipu_config: fills defaults and checks what needs no model and no system.
+// What needs them stands in ipu_placement.hpp.
+// Rules and defaults: optimum-graphcore, ipu_configuration.py, versions 0.1 to 0.7.1.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_version.hpp"
+#include "sim/config/value.hpp"
+#include "sim/plan/family.hpp"
+
+namespace podsim::ipu {
+
+// A resolved value and where it comes from.
+template <class T>
+struct Setting {
+  T value{};
+  std::string origin;  // "ipu_config.json:3:5", "command line", "default: documented (…)", "default: version 0.5.0"
+  Place place;         // of the value, or of the [ipu] table for a default
+  bool given = false;  // written by the user
+  bool valid = true;   // false: a problem was reported; checks that need it are skipped
+};
+
+// The keys that exist once for training and once, as inference_…, for inference.
+struct ModeSettings {
+  std::string prefix;                                     // "" or "inference_"
+  Setting<std::int64_t> replication_factor;               // ≥ 1
+  Setting<std::int64_t> device_iterations;                // ≥ 1
+  Setting<std::vector<std::int64_t>> layers_per_ipu;      // each ≥ -1; -1 is a wildcard
+  Setting<std::int64_t> ipus_per_replica;                 // ≥ 1
+  Setting<std::vector<double>> matmul_proportion;         // 0..1; one value (for all IPUs) or one per IPU
+  Setting<std::int64_t> embedding_serialization_factor;   // ≥ 1; 1 when splits are given
+  Setting<std::vector<std::int64_t>> embedding_splits;    // empty: none; else one per IPU
+  Setting<std::int64_t> projection_serialization_factor;  // ≥ 1
+  Setting<std::vector<std::int64_t>> projection_splits;
+};
+
+struct IpuConfig {
+  VersionRange version;
+  Place section;  // of the [ipu] table
+  ModeSettings training;
+  ModeSettings inference;
+  Setting<std::vector<std::int64_t>> attention_layers_per_ipu;  // empty: whole layers, see layers_per_ipu
+  Setting<std::vector<std::int64_t>> ffn_layers_per_ipu;
+  Setting<std::int64_t> gradient_accumulation_steps;  // ≥ 1
+  Setting<bool> optimizer_state_offchip;
+  Setting<bool> replicated_tensor_sharding;
+  Setting<bool> enable_half_partials;
+  Setting<bool> enable_half_first_order_momentum;
+  Setting<bool> recompute_checkpoint_every_layer;
+  Setting<bool> auto_loss_scaling;
+  Setting<bool> sharded_execution_for_inference;  // as written; see always_sharded_inference
+  Setting<std::string> output_mode;               // "all", "sum", "final", "default"
+
+  const ModeSettings& of(RunMode mode) const { return mode == RunMode::training ? training : inference; }
+  bool half_layers() const { return !attention_layers_per_ipu.value.empty(); }
+  // From 0.4.0 inference is sharded whatever the key says.
+  bool always_sharded_inference() const { return version.at_least({4, 0}); }
+};
+
+// The file and the section in one table: each known key once, no nulls, no pod dictionaries.
+struct MergedSection {
+  Value table;
+  VersionRange version;
+  std::set<std::string> bad;  // keys with a reported problem
+  std::string file_text;      // bytes of the IPUConfig file, for the hash of the inputs; empty: no file
+};
+
+MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics);
+
+// Always returns; settings with problems are not valid and `diagnostics` has errors then.
+IpuConfig resolve_ipu_config(const MergedSection& merged, Diagnostics& diagnostics);
+
+// Both steps; empty when there are errors.
+std::optional<IpuConfig> read_ipu_config(const Value& section, Diagnostics& diagnostics);
+
+// Every resolved key as a line of the [ipu] table; together they reproduce the configuration without its file.
+// Keys without effect are left out.
+std::vector<ResolvedKey> resolved_keys(const IpuConfig& config);
+
+// "[3, 7, 7, 7]"
+std::string list_text(const std::vector<std::int64_t>& values);
+std::string list_text(const std::vector<double>& values);
+
+}  // namespace podsim::ipu

@@ -1,0 +1,31 @@
+#include "models/ipu/ipu_plan.hpp"
+
+namespace podsim::ipu {
+
+std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const TrainingSetup& setup,
+                                               const IpuConstants& constants) {
+  std::vector<PlacedParameters> placed(static_cast<std::size_t>(setup.ipus_per_replica));
+  const std::vector<int> ipus = place_blocks(graph, setup.placement);
+  const std::int64_t shards = setup.shards();
+  for (std::size_t block = 0; block < graph.blocks.size(); ++block) {
+    PlacedParameters& target = placed[static_cast<std::size_t>(ipus[block])];
+    for (const ParameterTensor& tensor : graph.blocks[block].parameters) {
+      if (tensor.tied) continue;
+      const bool sharded = tensor.elements >= constants.system.sharding_minimum_elements;
+      target.elements += tensor.elements;
+      target.tensors += 1;
+      target.sharded_elements += sharded ? (tensor.elements + shards - 1) / shards : tensor.elements;
+    }
+  }
+  return placed;
+}
+
+std::int64_t optimizer_state_bytes(const WorkloadSettings& settings) {
+  constexpr std::int64_t k_second_moment = 4;
+  const std::string& optimizer = settings.optimizer;
+  if (optimizer == "sgd") return 0;
+  if (optimizer == "sgd-momentum" || optimizer == "lars") return settings.first_moment_bytes;
+  return settings.first_moment_bytes + k_second_moment;
+}
+
+}  // namespace podsim::ipu

@@ -1,0 +1,63 @@
+#pragma once
+// What the IPU family makes of an experiment: the settings that schedule, costs and memory read.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_constants.hpp"
+#include "models/ipu/operator_cost.hpp"
+#include "models/ipu/pipeline.hpp"
+#include "models/ipu/pod.hpp"
+#include "sim/plan/family.hpp"
+
+namespace podsim::ipu {
+
+// The keys of an IPUConfig that a training run depends on, resolved.
+struct TrainingSetup {
+  LayerPlacement placement;
+  std::int64_t ipus_per_replica = 1;
+  std::int64_t replication_factor = 1;
+  std::int64_t gradient_accumulation_steps = 1;
+  std::int64_t device_iterations = 1;
+  std::vector<double> matmul_proportion;  // by IPU of a replica
+  std::int64_t embedding_serialization_factor = 1;
+  bool optimizer_state_offchip = true;
+  bool replicated_tensor_sharding = false;
+  bool recompute_checkpoint_every_layer = false;
+  AmpMode mode = AmpMode::half_half;
+
+  // How the operators on one IPU of a replica run.
+  Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
+  // Over how many replicas optimizer state is split.
+  std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
+};
+
+class IpuPlan : public FamilyPlan {
+ public:
+  std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
+  const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
+
+  TrainingSetup setup;
+  IpuConstants constants;
+  PodShape pod;
+  std::vector<double> slowdown;  // by device
+  std::vector<ResolvedKey> resolved_keys;
+  std::vector<ConstantId> constant_ids;
+};
+
+// Parameters and their optimizer state on one IPU of a replica.
+struct PlacedParameters {
+  std::int64_t elements = 0;        // tied tensors once, on their first IPU
+  std::int64_t tensors = 0;
+  std::int64_t sharded_elements = 0;  // that one replica keeps the state of (PopART shards tensors of ≥ 8 192 elements)
+};
+
+// By IPU of a replica.
+std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const TrainingSetup& setup,
+                                               const IpuConstants& constants);
+
+// Bytes of optimizer state per parameter: first moment and, for Adam and LAMB, the second in float32.
+std::int64_t optimizer_state_bytes(const WorkloadSettings& settings);
+
+}  // namespace podsim::ipu

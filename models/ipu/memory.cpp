@@ -1,0 +1,139 @@
+#include "models/ipu/memory.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace podsim::ipu {
+namespace {
+
+std::int64_t count_layers(const ModelGraph& graph, const std::vector<std::size_t>& blocks) {
+  std::int64_t attention = 0;
+  std::int64_t feed_forward = 0;
+  for (const std::size_t block : blocks) {
+    attention += graph.blocks[block].kind == BlockKind::attention ? 1 : 0;
+    feed_forward += graph.blocks[block].kind == BlockKind::feed_forward ? 1 : 0;
+  }
+  return std::max(attention, feed_forward);
+}
+
+class Account {
+ public:
+  Account(const MemoryInputs& inputs, const OperatorCostModel& costs) : in_(inputs), costs_(costs) {
+    blocks_.resize(static_cast<std::size_t>(in_.setup.ipus_per_replica));
+    const std::vector<int> ipus = place_blocks(in_.graph, in_.setup.placement);
+    for (std::size_t block = 0; block < ipus.size(); ++block) blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
+    parameters_ = place_parameters(in_.graph, in_.setup, in_.constants);
+  }
+
+  std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
+    constexpr std::int64_t k_half = 2;
+    const PlacedParameters& parameters = parameters_[ipu];
+    const bool accumulates = in_.setup.gradient_accumulation_steps > 1;
+    const Bytes state(optimizer_state_bytes(in_.settings) * parameters.sharded_elements);
+    return {{k_weights, Bytes(k_half * parameters.elements), true},
+            {k_accumulators, accumulates ? Bytes(k_half * parameters.elements) : Bytes(), true},
+            {k_optimizer_state, in_.setup.optimizer_state_offchip ? Bytes() : state, true},
+            {k_code, code(ipu), true},
+            {k_stash, stash(static_cast<int>(ipu)), false},
+            {k_activations, activations(ipu), false},
+            {k_temporaries, temporaries(ipu), false}};
+  }
+
+ private:
+  Bytes code(std::size_t ipu) const {
+    const MemoryConstants& memory = in_.constants.memory;
+    Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
+    for (const std::size_t block : blocks_[ipu]) {
+      const BlockKind kind = in_.graph.blocks[block].kind;
+      if (kind == BlockKind::embedding) total += round_up_bytes(memory.code_per_layer.size() * memory.embedding_and_head_layers);
+    }
+    if (in_.setup.optimizer_state_offchip) total += memory.code_off_chip;
+    if (in_.setup.replication_factor > 1 || in_.setup.replicated_tensor_sharding) total += memory.code_replicated;
+    return total;
+  }
+
+  Bytes stash(int ipu) const {
+    Bytes total;
+    for (int stage = 0; stage < in_.pipeline.forward_stages(); ++stage) {
+      const ForwardStage& forward = in_.pipeline.forward()[static_cast<std::size_t>(stage)];
+      if (forward.ipu != ipu) continue;
+      total += stash_of_stage(in_.graph, in_.settings, in_.setup, forward) * stash_slots(in_.pipeline, stage);
+    }
+    return total;
+  }
+
+  // The largest recompute span of one layer, or the head.
+  Bytes activations(std::size_t ipu) const {
+    std::map<int, Bytes> by_layer;
+    Bytes largest;
+    for (const std::size_t index : blocks_[ipu]) {
+      const Block& block = in_.graph.blocks[index];
+      const Bytes live = live_activations(in_.graph, in_.setup, index);
+      if (block.layer < 0) {
+        largest = std::max(largest, live);
+      } else {
+        largest = std::max(largest, by_layer[block.layer] += live);
+      }
+    }
+    return largest;
+  }
+
+  Bytes temporaries(std::size_t ipu) const {
+    const Execution execution = in_.setup.execution(ipu);
+    Bytes largest;
+    for (const std::size_t index : blocks_[ipu]) {
+      const Block& block = in_.graph.blocks[index];
+      for (const auto* phase : {&block.forward, &block.backward}) {
+        largest = std::max(largest, costs_.temporary(*phase, execution, in_.constants.memory.plan_tolerance));
+      }
+    }
+    return largest;
+  }
+
+  const MemoryInputs& in_;
+  const OperatorCostModel& costs_;
+  std::vector<std::vector<std::size_t>> blocks_;  // by IPU
+  std::vector<PlacedParameters> parameters_;      // by IPU
+};
+
+}  // namespace
+
+Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const TrainingSetup& setup,
+                     const ForwardStage& stage) {
+  Bytes kept;
+  if (!settings.recompute) {
+    for (const std::size_t block : stage.blocks) kept += graph.blocks[block].live_forward;
+  } else {
+    const std::int64_t layers = std::max<std::int64_t>(1, count_layers(graph, stage.blocks));
+    kept = graph.boundary * (setup.recompute_checkpoint_every_layer ? layers : 1);
+  }
+  return settings.activation_checkpoint_format == "float8" ? Bytes((kept.count() + 1) / 2) : kept;
+}
+
+std::int64_t stash_slots(const Pipeline& pipeline, int stage) {
+  const int behind = pipeline.forward_stages() - 1 - stage;
+  return behind == 0 ? 0 : 2 * behind + 1;
+}
+
+Bytes live_activations(const ModelGraph& graph, const TrainingSetup& setup, std::size_t index) {
+  const Block& block = graph.blocks[index];
+  if (!block.holds_vocabulary) return block.live_forward;
+  const std::int64_t steps = setup.embedding_serialization_factor;
+  return Bytes((block.live_forward.count() + steps - 1) / steps);
+}
+
+Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const TrainingSetup& setup) {
+  if (!setup.optimizer_state_offchip) return Bytes();
+  return Bytes(optimizer_state_bytes(settings) * parameters.sharded_elements);
+}
+
+std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  Account account(inputs, costs);
+  std::vector<std::vector<MemoryAccountEntry>> by_ipu;
+  for (std::int64_t ipu = 0; ipu < inputs.setup.ipus_per_replica; ++ipu) {
+    by_ipu.push_back(account.entries(static_cast<std::size_t>(ipu)));
+  }
+  return by_ipu;
+}
+
+}  // namespace podsim::ipu

@@ -1,0 +1,52 @@
+#pragma once
+// Memory of each IPU of a replica by category, from the plan alone. Model and figures: models/ipu/facts.md, "Memory"; its
+// constants stand in configs/constants/ipu-memory.toml. The simulated timeline allocates the same quantities.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/ipu/ipu_constants.hpp"
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/operator_cost.hpp"
+#include "models/ipu/pipeline.hpp"
+#include "sim/plan/verdict.hpp"
+#include "sim/plan/workload_settings.hpp"
+#include "sim/workload/model_graph.hpp"
+
+namespace podsim::ipu {
+
+// Names of the categories, in the order of reports.
+inline constexpr const char* k_weights = "weights";
+inline constexpr const char* k_accumulators = "gradient accumulators";
+inline constexpr const char* k_optimizer_state = "optimizer state";
+inline constexpr const char* k_code = "code and vertex state";
+inline constexpr const char* k_stash = "activation stash";
+inline constexpr const char* k_activations = "activations";
+inline constexpr const char* k_temporaries = "temporaries";
+
+// One micro-batch kept between the forward of a stage and its backward.
+Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const TrainingSetup& setup,
+                     const ForwardStage& stage);
+
+// How many micro-batches forward stage `stage` keeps at most: 2(F - 1 - stage) + 1; the last keeps none.
+std::int64_t stash_slots(const Pipeline& pipeline, int stage);
+
+// Activations live while block `index` runs forward and backward. A vocabulary-sized product is held one serial step at a time.
+Bytes live_activations(const ModelGraph& graph, const TrainingSetup& setup, std::size_t index);
+
+// Off-chip optimizer state that one IPU keeps in the Streaming Memory of its machine.
+Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const TrainingSetup& setup);
+
+struct MemoryInputs {
+  const ModelGraph& graph;
+  const WorkloadSettings& settings;
+  const TrainingSetup& setup;
+  const Pipeline& pipeline;
+  const IpuConstants& constants;
+};
+
+// Entries per IPU of a replica.
+std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs);
+
+}  // namespace podsim::ipu

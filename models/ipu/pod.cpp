@@ -1,0 +1,204 @@
+#include "models/ipu/pod.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/core/check.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+class PodBuilder {
+ public:
+  PodBuilder(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants)
+      : shape_(shape), pipeline_(pipeline), constants_(constants) {}
+
+  Pod build() {
+    for (std::int64_t ipu = 0; ipu < shape_.ipus; ++ipu) add_ipu(ipu);
+    for (std::int64_t machine = 0; machine < machines(); ++machine) add_machine(machine);
+    for (std::int64_t replica = 0; replica < shape_.replicas; ++replica) add_replica(replica);
+    if (shape_.replicas > 1) add_ring();
+    return std::move(pod_);
+  }
+
+ private:
+  std::int64_t machines() const {
+    const std::int64_t per_machine = constants_.system.ipus_per_machine;
+    return (shape_.ipus + per_machine - 1) / per_machine;
+  }
+  std::int64_t machine_of(std::int64_t ipu) const { return ipu / constants_.system.ipus_per_machine; }
+
+  void add_ipu(std::int64_t ipu) {
+    const std::string name = fmt::format("ipu{}", ipu);
+    const DeviceId device = pod_.platform.add(Device{name});
+    const Bytes capacity = constants_.chip.tile_memory * constants_.chip.tiles;
+    sram_.push_back(pod_.platform.add(Memory{name + ".sram", device, capacity, usable_memory(constants_)}));
+    host_ports_.push_back(pod_.platform.add(Link{name + ".host_port", constants_.system.links.host_bandwidth}));
+  }
+
+  void add_machine(std::int64_t machine) {
+    const std::string name = fmt::format("machine{}", machine);
+    const Bytes capacity = constants_.system.links.streaming_memory;
+    streaming_memory_.push_back(pod_.platform.add(Memory{name + ".streaming_memory", DeviceId::none(), capacity, capacity}));
+    streaming_ports_.push_back(pod_.platform.add(Link{name + ".streaming_port", constants_.system.links.streaming_bandwidth}));
+    if (machine % constants_.system.links.machines_per_host_link == 0) {
+      const std::int64_t host_link = machine / constants_.system.links.machines_per_host_link;
+      host_links_.push_back(pod_.platform.add(Link{fmt::format("host_link{}", host_link), constants_.system.links.host_link_bandwidth}));
+    }
+  }
+
+  void add_replica(std::int64_t replica) {
+    ReplicaResources resources;
+    const std::int64_t first = replica * shape_.ipus_per_replica;
+    for (std::int64_t position = 0; position < shape_.ipus_per_replica; ++position) {
+      const auto ipu = static_cast<std::size_t>(first + position);
+      resources.ipus.push_back(DeviceId(static_cast<std::uint32_t>(ipu)));
+      resources.sram.push_back(sram_[ipu]);
+      const auto machine = static_cast<std::size_t>(machine_of(first + position));
+      resources.streaming_memory.push_back(streaming_memory_[machine]);
+      const std::string name = fmt::format("ipu{}-streaming", ipu);
+      resources.streaming.push_back(add_route(resources, name, {streaming_ports_[machine]}, SimTime()));
+    }
+    add_host_input(resources, first);
+    add_copies(resources, first);
+    pod_.replicas.push_back(std::move(resources));
+  }
+
+  void add_host_input(ReplicaResources& resources, std::int64_t first) {
+    const auto host_link = static_cast<std::size_t>(machine_of(first) / constants_.system.links.machines_per_host_link);
+    resources.host_input = add_route(resources, fmt::format("host-ipu{}", first),
+                                     {host_links_[host_link], host_ports_[static_cast<std::size_t>(first)]}, SimTime());
+  }
+
+  void add_copies(ReplicaResources& resources, std::int64_t first) {
+    const SimTime latency = to_sim_time(constants_.system.links.message_latency);
+    for (int stage = 0; stage + 1 < pipeline_.forward_stages(); ++stage) {
+      const auto& stages = pipeline_.forward();
+      const std::int64_t from = first + stages[static_cast<std::size_t>(stage)].ipu;
+      const std::int64_t to = first + stages[static_cast<std::size_t>(stage) + 1].ipu;
+      for (const bool forward : {true, false}) {
+        const std::string name = forward ? fmt::format("ipu{}-ipu{}", from, to) : fmt::format("ipu{}-ipu{}.gradient", to, from);
+        const LinkId link = pod_.platform.add(Link{name, constants_.system.links.neighbour_bandwidth});
+        auto& routes = forward ? resources.forward_copies : resources.backward_copies;
+        routes.push_back(add_route(resources, name, {link}, latency));
+      }
+    }
+  }
+
+  void add_ring() {
+    for (std::int64_t replica = 0; replica < shape_.replicas; ++replica) {
+      const std::string name = fmt::format("ring.replica{}-replica{}", replica, (replica + 1) % shape_.replicas);
+      const LinkId link = pod_.platform.add(Link{name, constants_.system.links.ring_bandwidth});
+      pod_.ring_hops.push_back(pod_.platform.add(Route{name, {link}, to_sim_time(constants_.system.links.message_latency)}));
+    }
+  }
+
+  RouteId add_route(ReplicaResources& resources, std::string name, std::vector<LinkId> links, SimTime latency) {
+    resources.links.insert(resources.links.end(), links.begin(), links.end());
+    return pod_.platform.add(Route{std::move(name), std::move(links), latency});
+  }
+
+  const PodShape& shape_;
+  const Pipeline& pipeline_;
+  const IpuConstants& constants_;
+  Pod pod_;
+  std::vector<MemoryId> sram_;
+  std::vector<MemoryId> streaming_memory_;
+  std::vector<LinkId> host_ports_;
+  std::vector<LinkId> host_links_;
+  std::vector<LinkId> streaming_ports_;
+};
+
+// Groups of replicas connected by common links, each ascending, in the order of their first replica.
+std::vector<std::vector<std::size_t>> connected_groups(const Pod& pod) {
+  std::vector<std::size_t> group_of(pod.replicas.size());
+  std::iota(group_of.begin(), group_of.end(), std::size_t{0});
+  std::vector<std::size_t> owner(pod.platform.links().size(), SIZE_MAX);
+  for (std::size_t replica = 0; replica < pod.replicas.size(); ++replica) {
+    for (const LinkId link : pod.replicas[replica].links) {
+      std::size_t& first = owner[link.index()];
+      if (first == SIZE_MAX) first = replica;
+      const std::size_t from = group_of[replica];
+      const std::size_t to = group_of[first];
+      if (from != to) std::replace(group_of.begin(), group_of.end(), std::max(from, to), std::min(from, to));
+    }
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<std::size_t, std::size_t> index;
+  for (std::size_t replica = 0; replica < group_of.size(); ++replica) {
+    const auto [place, added] = index.emplace(group_of[replica], groups.size());
+    if (added) groups.emplace_back();
+    groups[place->second].push_back(replica);
+  }
+  return groups;
+}
+
+FoldMap identity(const Platform& platform) {
+  FoldMap map;
+  for (std::uint32_t i = 0; i < platform.devices().size(); ++i) map.device_representative.emplace_back(i);
+  for (std::uint32_t i = 0; i < platform.links().size(); ++i) map.link_representative.emplace_back(i);
+  for (std::uint32_t i = 0; i < platform.memories().size(); ++i) map.memory_representative.emplace_back(i);
+  return map;
+}
+
+// Lets `group` be represented by `model`; says why it cannot, or nothing.
+std::string represent(const Pod& pod, const std::vector<double>& slowdown, const std::vector<std::size_t>& model,
+                      const std::vector<std::size_t>& group, FoldMap& map) {
+  if (group.size() != model.size()) return "they share links in groups of different size";
+  std::map<LinkId, LinkId> pairs;
+  for (std::size_t member = 0; member < group.size(); ++member) {
+    const ReplicaResources& own = pod.replicas[group[member]];
+    const ReplicaResources& other = pod.replicas[model[member]];
+    for (std::size_t position = 0; position < own.ipus.size(); ++position) {
+      const DeviceId device = own.ipus[position];
+      if (slowdown[device.index()] != slowdown[other.ipus[position].index()]) {
+        return pod.platform[device].name + " has another speed";
+      }
+      map.device_representative[device.index()] = other.ipus[position];
+      map.memory_representative[own.sram[position].index()] = other.sram[position];
+      map.memory_representative[own.streaming_memory[position].index()] = other.streaming_memory[position];
+    }
+    for (std::size_t i = 0; i < own.links.size(); ++i) {
+      const LinkId link = own.links[i];
+      if (pairs.emplace(link, other.links[i]).first->second != other.links[i]) {
+        return pod.platform[link].name + " is shared in another way";
+      }
+      map.link_representative[link.index()] = other.links[i];
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants) {
+  return PodBuilder(shape, pipeline, constants).build();
+}
+
+ReplicaFold fold_replicas(const Pod& pod, const std::vector<double>& slowdown, bool wanted) {
+  ReplicaFold fold;
+  fold.map = identity(pod.platform);
+  std::vector<std::size_t> all(pod.replicas.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  fold.simulated = all;
+  if (!wanted) return fold;
+
+  const std::vector<std::vector<std::size_t>> groups = connected_groups(pod);
+  FoldMap map = fold.map;
+  for (std::size_t group = 1; group < groups.size(); ++group) {
+    fold.reason = represent(pod, slowdown, groups[0], groups[group], map);
+    if (!fold.reason.empty()) return fold;
+  }
+  if (groups.size() == 1) {
+    if (pod.replicas.size() > 1) fold.reason = "all of them share links";
+    return fold;
+  }
+  fold.simulated = groups[0];
+  fold.map = std::move(map);
+  fold.folded = true;
+  return fold;
+}
+
+}  // namespace podsim::ipu

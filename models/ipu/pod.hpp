@@ -1,0 +1,55 @@
+#pragma once
+// The part of a pod that a run uses, as a platform: IPUs with their SRAM, a link per pipeline copy, ring hops shared by
+// all pipeline positions, host links, and one Streaming Memory port per IPU-Machine.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_constants.hpp"
+#include "models/ipu/pipeline.hpp"
+#include "sim/hardware/platform.hpp"
+#include "sim/program/program.hpp"
+
+namespace podsim::ipu {
+
+// What one replica uses, by pipeline position (IPU of the replica) or stage boundary.
+struct ReplicaResources {
+  std::vector<DeviceId> ipus;
+  std::vector<MemoryId> sram;
+  RouteId host_input;                    // host to the first IPU
+  std::vector<RouteId> forward_copies;   // from forward stage s to s + 1
+  std::vector<RouteId> backward_copies;  // from the backward of s + 1 to that of s
+  std::vector<RouteId> streaming;        // Streaming Memory of the IPU's machine
+  std::vector<MemoryId> streaming_memory;  // by position: of the IPU's machine
+  std::vector<LinkId> links;             // all of the above, in a fixed order: equal replicas pair up by index
+};
+
+struct Pod {
+  Platform platform;
+  std::vector<ReplicaResources> replicas;
+  std::vector<RouteId> ring_hops;  // from replica r to r + 1, the last back to 0; empty with one replica
+};
+
+struct PodShape {
+  std::int64_t replicas = 1;
+  std::int64_t ipus_per_replica = 1;
+  std::int64_t ipus = 1;  // reserved in all: at least replicas × ipus_per_replica
+};
+
+Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants);
+
+// Which replicas need simulating: replicas that share a link with no other group and look like the first group do what
+// it does. Without folding, or where a difference is found (`reason` then says which), all are simulated.
+struct ReplicaFold {
+  std::vector<std::size_t> simulated;
+  FoldMap map;         // identity when all are simulated
+  bool folded = false;
+  std::string reason;  // why not, when not
+};
+
+// `slowdown` by device index: factors on the duration of a device's own work.
+ReplicaFold fold_replicas(const Pod& pod, const std::vector<double>& slowdown, bool wanted);
+
+}  // namespace podsim::ipu

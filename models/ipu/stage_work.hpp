@@ -1,0 +1,47 @@
+#pragma once
+// The work of each block on its IPU, costed once: what lowering turns into ops, as often as cycles need them.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/ipu/memory.hpp"
+#include "models/ipu/operator_cost.hpp"
+#include "sim/program/builder.hpp"
+
+namespace podsim::ipu {
+
+enum class WorkPhase { forward, recompute, backward };
+
+struct WorkOp {
+  CostVector cost;    // before an IPU's slowdown
+  std::string label;  // "layer 3 attention, backward: query_key_value"
+  Bytes temporary;    // live while it runs
+};
+
+struct BlockWork {
+  std::vector<WorkOp> forward;
+  std::vector<WorkOp> recompute;
+  std::vector<WorkOp> backward;
+  Bytes activations;
+
+  const std::vector<WorkOp>& phase(WorkPhase phase) const;
+};
+
+// By block of the graph.
+std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs);
+
+// Work of one IPU in one cycle, in order. A group of blocks between `activations_begin` and the end of the last op of
+// its backward keeps its activations.
+struct StageStep {
+  WorkPhase phase = WorkPhase::forward;
+  std::size_t block = 0;
+  bool first_of_layer = false;  // with its activations allocated before it
+  bool last_of_layer = false;   // with the layer's activations released after it
+};
+
+// The order in which a training stage executes its blocks: forward as written; backward in reverse, a layer at a time, each
+// after its own recomputation when checkpoints stand at every layer, else after that of the whole stage.
+std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stage);
+
+}  // namespace podsim::ipu

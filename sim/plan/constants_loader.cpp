@@ -1,0 +1,193 @@
+#include "sim/plan/constants_loader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/plan/settings_reader.hpp"
+#include "sim/units/text.hpp"
+
+namespace podsim {
+namespace {
+
+const std::vector<std::string>& system_options() {
+  static const std::vector<std::string> options = {"name", "nodes", "slowdown"};
+  return options;
+}
+
+std::vector<std::string> names_in(const ConfigFiles& configs, std::string_view folder) {
+  std::vector<std::string> names;
+  for (const std::string& path : configs.list(folder)) {
+    const std::size_t dot = path.rfind('.');
+    names.push_back(path.substr(folder.size(), dot - folder.size()));
+  }
+  return names;
+}
+
+class MachineLoader {
+ public:
+  MachineLoader(const Value& document, const ConfigFiles& configs, std::vector<ResolvedKey>& resolved,
+                Diagnostics& diagnostics)
+      : document_(document), configs_(configs), resolved_(resolved), diagnostics_(diagnostics) {}
+
+  MachineChoice load(const std::vector<std::string>& overlays) {
+    const std::optional<Value> system = load_noun("system", "system.name", "systems/", {});
+    if (!system) return std::move(choice_);
+    choice_.family = read_text(*system, "family").value_or("");
+    choice_.chip = read_text(*system, "chip").value_or("");
+    choice_.constants.add(*system, "system", {"name", "family", "chip", "software", "summary"}, diagnostics_);
+    load_chip();
+    load_software(*system);
+    load_family_constants();
+    read_options();
+    for (const std::string& overlay : overlays) apply_overlay(overlay);
+    for (const char* section : {"system", "chip", "software", "cost", "memory"}) apply_section(section);
+    return std::move(choice_);
+  }
+
+ private:
+  // The document of a named file under `folder`, or of a path the user wrote; the choice is recorded.
+  std::optional<Value> load_noun(const std::string& section, const std::string& key, const std::string& folder,
+                                 const std::string& fallback) {
+    const Value* written = document_.find(key);
+    if (written == nullptr && fallback.empty()) {
+      diagnostics_.error(document_.place(), section, "is missing", "one of " + joined(folder));
+      return std::nullopt;
+    }
+    if (written != nullptr && !written->is(Value::Kind::string)) return std::nullopt;  // reported by the key check
+    const std::string name = written != nullptr ? written->as_string() : fallback;
+    const Place asked_at = written != nullptr ? written->place() : Place{configs_.display_name(folder), 0, 0};
+    std::optional<std::string> text = configs_.text(folder + name + ".toml");
+    std::string file = configs_.display_name(folder + name + ".toml");
+    const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml");
+    if (!text && is_path && written != nullptr) {
+      file = path_from(*written);
+      text = read_text_file(file, asked_at, key, diagnostics_);
+      if (!text) return std::nullopt;
+    }
+    if (!text) {
+      const std::vector<std::string> known = names_in(configs_, folder);
+      diagnostics_.error(asked_at, section, fmt::format("no {} is called \"{}\"", section, name),
+                         "one of " + joined(folder) + ", or the path of a .toml file", nearest(name, known));
+      return std::nullopt;
+    }
+    record(section, name, written, fallback);
+    return parse_toml(*text, file, diagnostics_);
+  }
+
+  void record(const std::string& section, const std::string& name, const Value* written, const std::string& fallback) {
+    if (section == "system") choice_.system = name;
+    if (section == "software") choice_.software = name;
+    if (section == "chip") return;
+    const std::string origin = written != nullptr ? origin_of(written->place()) : "default of the system: " + fallback;
+    resolved_.push_back({section + ".name", toml_string(name), origin});
+  }
+
+  std::string joined(const std::string& folder) const { return fmt::format("{}", fmt::join(names_in(configs_, folder), ", ")); }
+
+  void load_chip() {
+    const std::string path = "chips/" + choice_.chip + ".toml";
+    const std::optional<std::string> text = configs_.text(path);
+    if (!text) {
+      diagnostics_.error({configs_.display_name("systems/" + choice_.system + ".toml"), 0, 0}, "chip",
+                         fmt::format("no chip is called \"{}\"", choice_.chip), "one of " + joined("chips/"));
+      return;
+    }
+    const std::optional<Value> chip = parse_toml(*text, configs_.display_name(path), diagnostics_);
+    if (chip) choice_.constants.add(*chip, "chip", {"name", "family", "summary"}, diagnostics_);
+  }
+
+  void load_software(const Value& system) {
+    const std::string fallback = read_text(system, "software").value_or("");
+    const std::optional<Value> software = load_noun("software", "software.name", "software/", fallback);
+    if (software) choice_.constants.add(*software, "software", {"name", "family", "summary"}, diagnostics_);
+  }
+
+  void load_family_constants() {
+    for (const std::string& path : configs_.list("constants/")) {
+      const std::optional<Value> file = parse_toml(*configs_.text(path), configs_.display_name(path), diagnostics_);
+      if (!file || read_text(*file, "family").value_or("") != choice_.family) continue;
+      choice_.constants.add(*file, read_text(*file, "prefix").value_or(""), {"name", "family", "prefix", "summary"},
+                            diagnostics_);
+    }
+  }
+
+  void read_options() {
+    if (const Value* nodes = document_.find("system.nodes")) {
+      if (nodes->is(Value::Kind::integer) && nodes->as_integer() >= 1 && nodes->as_integer() <= 4096) {
+        choice_.nodes = nodes->as_integer();
+      } else {
+        diagnostics_.error(nodes->place(), "system.nodes", "is not a number of systems", "an integer from 1 to 4096");
+      }
+    }
+    resolved_.push_back({"system.nodes", std::to_string(choice_.nodes),
+                         document_.find("system.nodes") ? origin_of(document_.find("system.nodes")->place()) : "default"});
+    const Value* slowdown = document_.find("system.slowdown");
+    if (slowdown == nullptr) return;
+    if (!slowdown->is(Value::Kind::table)) {
+      diagnostics_.error(slowdown->place(), "system.slowdown", "is " + kind_name(slowdown->kind()),
+                         "a table of device names and factors");
+      return;
+    }
+    for (const Value::Member& member : slowdown->members()) read_slowdown(member);
+  }
+
+  void read_slowdown(const Value::Member& member) {
+    const bool number = member.value.is(Value::Kind::floating) || member.value.is(Value::Kind::integer);
+    const double factor = number ? member.value.as_number() : 0;
+    const std::string path = "system.slowdown." + member.key;
+    if (!(factor >= 1 && factor <= 1000)) {
+      diagnostics_.error(member.value.place(), path, "is no slowdown", "a factor on durations, from 1 to 1000");
+      return;
+    }
+    choice_.slowdown[member.key] = factor;
+    resolved_.push_back({path, format_number(factor), origin_of(member.value.place())});
+  }
+
+  void apply_overlay(const std::string& path) {
+    const std::optional<std::string> text = read_text_file(path, {"command line", 0, 0}, "--overlay", diagnostics_);
+    if (!text) return;
+    const std::optional<Value> overlay = parse_toml(*text, path, diagnostics_);
+    if (overlay) override_members(*overlay, "");
+  }
+
+  void apply_section(const std::string& section) {
+    const Value* table = document_.find(section);
+    if (table == nullptr || !table->is(Value::Kind::table)) return;
+    override_members(*table, section);
+  }
+
+  void override_members(const Value& table, const std::string& prefix) {
+    for (const Value::Member& member : table.members()) {
+      const std::string name = prefix.empty() ? member.key : prefix + "." + member.key;
+      const bool option = (prefix == "system" && std::ranges::count(system_options(), member.key) > 0) ||
+                          (prefix == "software" && member.key == "name");
+      if (option) continue;
+      if (member.value.is(Value::Kind::table)) {
+        override_members(member.value, name);
+      } else {
+        choice_.constants.override_value(name, member.value, diagnostics_);
+        if (const auto id = choice_.constants.find(name)) {
+          const Constant& constant = choice_.constants[*id];
+          const bool bare = constant.dimension == "number";
+          resolved_.push_back({name, bare ? constant.text : toml_string(constant.text), origin_of(member.value.place())});
+        }
+      }
+    }
+  }
+
+  const Value& document_;
+  const ConfigFiles& configs_;
+  std::vector<ResolvedKey>& resolved_;
+  Diagnostics& diagnostics_;
+  MachineChoice choice_;
+};
+
+}  // namespace
+
+MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays, const ConfigFiles& configs,
+                             std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
+  return MachineLoader(document, configs, resolved, diagnostics).load(overlays);
+}
+
+}  // namespace podsim

@@ -1,0 +1,32 @@
+#pragma once
+// Collects the constants of a run: the system's, its chip's, the software profile's, the family's models', then the
+// user's overrides. Part of make_plan.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/config/config_files.hpp"
+#include "sim/config/constants.hpp"
+#include "sim/config/value.hpp"
+#include "sim/plan/family.hpp"
+
+namespace podsim {
+
+struct MachineChoice {
+  std::string system;    // as chosen
+  std::string family;    // named by the system's file
+  std::string chip;
+  std::string software;
+  std::int64_t nodes = 1;
+  std::map<std::string, double> slowdown;  // by device name: factors on the duration of its own work, at least 1
+  ConstantSet constants;
+};
+
+// Reads the files that `document` chooses by its `system` and `software` tables. Problems go to `diagnostics`; the
+// result is usable only without errors. `overlays` are constant files of the user.
+MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays, const ConfigFiles& configs,
+                             std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics);
+
+}  // namespace podsim

@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/config/key_spec.hpp"
+#include "sim/core/sha256.hpp"
+#include "sim/plan/constants_loader.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/settings_reader.hpp"
+
+namespace podsim {
+namespace {
+
+// `system = "x"` is short for `[system] name = "x"`; the rest of the code sees only the table.
+Value with_tables(Value document) {
+  for (const char* section : {"system", "software"}) {
+    const Value* written = document.find(section);
+    if (written == nullptr || !written->is(Value::Kind::string)) continue;
+    Value table = Value::table(written->place());
+    table.add("name", written->place(), *written);
+    document.set(section, std::move(table));
+  }
+  return document;
+}
+
+class PlanMaker {
+ public:
+  PlanMaker(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs)
+      : experiment_(experiment), catalog_(catalog), configs_(configs), document_(with_tables(experiment.document)) {}
+
+  PlanResult make() {
+    check_document();
+    choose_name();
+    machine_ = choose_machine(document_, experiment_.overlays, configs_, plan_.resolved, diagnostics_);
+    plan_.family = catalog_.family(machine_.family);
+    const bool has_model = read_model();
+    check_sections();
+    if (!diagnostics_.has_errors() && has_model) resolve_family();
+    PlanResult result;
+    result.diagnostics = diagnostics_;
+    if (diagnostics_.has_errors()) return result;
+    for (const Diagnostic& diagnostic : diagnostics_.all()) {
+      plan_.warnings.warning(diagnostic.place, diagnostic.key, diagnostic.problem, diagnostic.expected, diagnostic.suggestion);
+    }
+    finish();
+    result.plan = std::move(plan_);
+    return result;
+  }
+
+ private:
+  void check_document() {
+    std::vector<KeySpec> keys = shared_keys();
+    for (const auto& family : catalog_.families) {
+      KeySpec section;
+      section.path = std::string(family->name());
+      section.type = KeyType::table;
+      keys.push_back(section);
+    }
+    check_keys(document_, "", keys, diagnostics_);
+  }
+
+  void choose_name() {
+    std::string fallback = document_.place().file;
+    fallback = fallback.substr(fallback.rfind('/') + 1);
+    fallback = fallback.substr(0, fallback.rfind('.'));
+    SettingsReader reader(document_, plan_.resolved, diagnostics_);
+    plan_.name = reader.text("name", fallback.empty() ? "unnamed" : fallback, "default: the file's name");
+  }
+
+  // Sections of other families have no effect here; keys of the own one are the family's to check.
+  void check_sections() {
+    for (const auto& family : catalog_.families) {
+      const Value* section = document_.find(family->name());
+      if (section == nullptr || family.get() == plan_.family || plan_.family == nullptr) continue;
+      diagnostics_.warning(section->place(), std::string(family->name()),
+                           fmt::format("has no effect: system \"{}\" is of family \"{}\"", machine_.system, machine_.family));
+    }
+    for (const char* section : {"report", "loss_scaling"}) {
+      const Value* written = document_.find(section);
+      if (written != nullptr) diagnostics_.warning(written->place(), section, "has no effect yet");
+    }
+  }
+
+  bool read_model() {
+    const Value* written = document_.find("model.config");
+    if (written == nullptr) {
+      diagnostics_.error(document_.place(), "model.config", "is missing",
+                         "the path of a config.json or one of " + shipped_models());
+      return false;
+    }
+    if (!written->is(Value::Kind::string)) return false;  // reported by the key check
+    const std::optional<Value> config = read_model_file(*written);
+    if (!config) return false;
+    if (!config->is(Value::Kind::table)) {
+      diagnostics_.error(config->place(), "", "is " + kind_name(config->kind()), "an object with the model's fields");
+      return false;
+    }
+    return read_shape(*written, *config);
+  }
+
+  std::string shipped_models() const {
+    std::vector<std::string> names;
+    for (const std::string& path : configs_.list("models/")) names.push_back(path.substr(7, path.rfind('.') - 7));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  std::optional<Value> read_model_file(const Value& written) {
+    const std::string& name = written.as_string();
+    const std::string shipped = "models/" + name + ".json";
+    if (const auto text = configs_.text(shipped)) return parse_json(*text, configs_.display_name(shipped), diagnostics_);
+    if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
+      std::vector<std::string> names;
+      for (const std::string& path : configs_.list("models/")) names.push_back(path.substr(7, path.rfind('.') - 7));
+      diagnostics_.error(written.place(), "model.config", fmt::format("no model is called \"{}\"", name),
+                         "the path of a config.json or one of " + shipped_models(), nearest(name, names));
+      return std::nullopt;
+    }
+    const std::string path = path_from(written);
+    const auto text = read_text_file(path, written.place(), "model.config", diagnostics_);
+    if (!text) return std::nullopt;
+    return parse_json(*text, path, diagnostics_);
+  }
+
+  bool read_shape(const Value& written, const Value& config) {
+    std::string implied_head;
+    plan_.model_kind = kind_of(config, implied_head);
+    if (plan_.model_kind == nullptr) return false;
+    const Value* overrides = document_.find("model");
+    const std::optional<ModelShape> shape = plan_.model_kind->read(config, *overrides, diagnostics_);
+    if (!shape) return false;
+    plan_.shape = *shape;
+    std::string name = written.as_string();
+    if (name.ends_with("/config.json")) name = name.substr(0, name.size() - 12);
+    plan_.shape.name = name.substr(name.rfind('/') + 1);
+    plan_.resolved.push_back({"model.config", toml_string(written.as_string()), origin_of(written.place())});
+    for (const Value::Member& member : overrides->members()) {
+      if (member.key == "config" || member.key == "head" || !member.value.is(Value::Kind::integer)) continue;
+      plan_.resolved.push_back({"model." + member.key, std::to_string(member.value.as_integer()), origin_of(member.value.place())});
+    }
+    SettingsReader reader(document_, plan_.resolved, diagnostics_);
+    plan_.settings = reader.read(*plan_.model_kind, plan_.shape, implied_head);
+    return true;
+  }
+
+  // By model_type, else by the first known class name in `architectures`, which also implies a head.
+  const ModelKind* kind_of(const Value& config, std::string& implied_head) {
+    const std::optional<std::string> type = read_text(config, "model_type");
+    const ModelKind* kind = type ? catalog_.model_kind(*type) : nullptr;
+    std::string first_architecture;
+    const Value* architectures = config.find("architectures");
+    if (architectures != nullptr && architectures->is(Value::Kind::array) && !architectures->elements().empty() &&
+        architectures->elements()[0].is(Value::Kind::string)) {
+      first_architecture = architectures->elements()[0].as_string();
+    }
+    for (const auto& candidate : catalog_.model_kinds) {
+      if (kind != nullptr && candidate.get() != kind) continue;
+      for (const auto& [architecture, head] : candidate->architectures()) {
+        if (architecture != first_architecture) continue;
+        implied_head = head;
+        if (!type) kind = candidate.get();
+      }
+    }
+    if (kind == nullptr) report_unknown_type(config, type, first_architecture);
+    return kind;
+  }
+
+  void report_unknown_type(const Value& config, const std::optional<std::string>& type, const std::string& architecture) {
+    std::vector<std::string> types;
+    for (const auto& kind : catalog_.model_kinds) types.emplace_back(kind->type());
+    const std::string expected = fmt::format("one of {}", fmt::join(types, ", "));
+    if (type) {
+      diagnostics_.error(config.find("model_type")->place(), "model_type", fmt::format("\"{}\" is not modelled", *type), expected,
+                         nearest(*type, types));
+    } else if (!architecture.empty()) {
+      diagnostics_.error(config.find("architectures")->place(), "architectures",
+                         fmt::format("\"{}\" is not known and model_type is absent", architecture), "model_type, " + expected);
+    } else {
+      diagnostics_.error(config.place(), "model_type", "is missing", expected);
+    }
+  }
+
+  void resolve_family() {
+    if (plan_.family == nullptr) {
+      diagnostics_.error({configs_.display_name("systems/" + machine_.system + ".toml"), 0, 0}, "family",
+                         fmt::format("no family is called \"{}\"", machine_.family));
+      return;
+    }
+    const Value empty = Value::table({"default", 0, 0});
+    const Value* section = document_.find(plan_.family->name());
+    FamilyContext context{section != nullptr ? *section : empty,
+                          machine_.constants,
+                          *plan_.model_kind,
+                          plan_.shape,
+                          plan_.settings,
+                          machine_.system,
+                          machine_.nodes,
+                          machine_.slowdown};
+    plan_.family_plan = plan_.family->resolve(context, diagnostics_);
+  }
+
+  void finish() {
+    plan_.system = machine_.system;
+    plan_.software = machine_.software;
+    plan_.nodes = machine_.nodes;
+    plan_.constants = std::move(machine_.constants);
+    plan_.graph = plan_.model_kind->build(plan_.shape, plan_.settings);
+    std::string identity;
+    for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
+      for (const ResolvedKey& key : keys) identity += key.path + " = " + key.toml_value + "\n";
+    }
+    for (const std::string& name : plan_.constants.names()) {
+      identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
+    }
+    for (const auto& [dimension, value] : plan_.shape.dimensions) identity += fmt::format("{} = {}\n", dimension, value);
+    plan_.inputs_sha256 = sha256_hex(identity);
+  }
+
+  const Experiment& experiment_;
+  const Catalog& catalog_;
+  const ConfigFiles& configs_;
+  Value document_;
+  MachineChoice machine_;
+  Plan plan_;
+  Diagnostics diagnostics_;
+};
+
+}  // namespace
+
+PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
+  return PlanMaker(experiment, catalog, configs).make();
+}
+
+}  // namespace podsim

@@ -1,0 +1,173 @@
+#include "sim/plan/settings_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/config/key_spec.hpp"
+#include "sim/units/text.hpp"
+
+namespace podsim {
+namespace {
+
+RunMode mode_of(const std::string& text) {
+  if (text == "inference") return RunMode::inference;
+  if (text == "generation") return RunMode::generation;
+  return RunMode::training;
+}
+
+}  // namespace
+
+std::string origin_of(const Place& place) {
+  if (place.line == 0) return place.file;
+  return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+}
+
+std::string path_from(const Value& path) {
+  const std::string& written = path.as_string();
+  const Place& place = path.place();
+  const std::size_t slash = place.file.rfind('/');
+  const bool relative_to_file = place.line > 0 && !written.empty() && written.front() != '/' && slash != std::string::npos;
+  return relative_to_file ? place.file.substr(0, slash + 1) + written : written;
+}
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      quoted += fmt::format("\\u{:04X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+std::int64_t SettingsReader::integer(const std::string& path, std::int64_t fallback, const std::string& fallback_origin) {
+  const std::optional<std::int64_t> written = read_integer(document_, path);
+  const std::int64_t value = written.value_or(fallback);
+  resolved_.push_back({path, std::to_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  return value;
+}
+
+double SettingsReader::number(const std::string& path, double fallback, const std::string& fallback_origin) {
+  const std::optional<double> written = read_number(document_, path);
+  const double value = written.value_or(fallback);
+  resolved_.push_back({path, format_number(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  return value;
+}
+
+bool SettingsReader::boolean(const std::string& path, bool fallback, const std::string& fallback_origin) {
+  const std::optional<bool> written = read_boolean(document_, path);
+  const bool value = written.value_or(fallback);
+  resolved_.push_back({path, value ? "true" : "false", written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  return value;
+}
+
+std::string SettingsReader::text(const std::string& path, const std::string& fallback, const std::string& fallback_origin) {
+  const std::optional<std::string> written = read_text(document_, path);
+  std::string value = written.value_or(fallback);
+  if (!value.empty()) {
+    resolved_.push_back({path, toml_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  }
+  return value;
+}
+
+WorkloadSettings SettingsReader::read(const ModelKind& kind, const ModelShape& shape, const std::string& implied_head) {
+  WorkloadSettings settings;
+  settings.mode = mode_of(text("workload.mode", "training", "default"));
+  read_head(kind, implied_head, settings);
+  if (const auto precision = read_text(document_, "workload.precision")) {
+    settings.precision = *precision;  // printed by the family, which knows the default
+  }
+  settings.micro_batch_size = integer("workload.micro_batch_size", 1, "default");
+  settings.packing_factor = number("workload.packing_factor", 1.0, "default: not packed");
+  read_shapes(kind, shape, settings);
+  settings.optimizer = text("workload.optimizer", "adamw", "default");
+  if (const auto format = read_text(document_, "workload.first_moment_format")) {
+    settings.first_moment_bytes = *format == "float16" ? 2 : 4;  // printed by the family, like precision
+  }
+  settings.recompute = boolean("workload.recompute", true, "default: as pipelined training does");
+  settings.split_qkv = boolean("workload.split_qkv", false, "default");
+  settings.attention_dropout = boolean("workload.attention_dropout", true, "default");
+  settings.ffn_dropout = boolean("workload.ffn_dropout", false, "default");
+  settings.activation_checkpoint_format = text("workload.activation_checkpoint_format", "float16", "default");
+  read_targets(settings);
+  return settings;
+}
+
+void SettingsReader::read_head(const ModelKind& kind, const std::string& implied_head, WorkloadSettings& settings) {
+  const std::vector<std::string> heads = kind.heads();
+  const bool implied = !implied_head.empty();
+  settings.head = text("model.head", implied ? implied_head : heads.front(),
+                       implied ? "the configuration's architectures" : "default of the model type");
+  if (std::find(heads.begin(), heads.end(), settings.head) == heads.end()) {
+    const Value* written = document_.find("model.head");
+    diagnostics_.error(written != nullptr ? written->place() : Place{"model", 0, 0}, "model.head",
+                       fmt::format("a {} model has no \"{}\" head", kind.type(), settings.head),
+                       "one of " + fmt::format("{}", fmt::join(heads, ", ")), nearest(settings.head, heads));
+  }
+}
+
+void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
+  const std::int64_t longest = kind.maximum_sequence_length(shape);
+  settings.sequence_length = integer("workload.sequence_length", longest, "default: the model's maximum");
+  if (settings.sequence_length > longest) {
+    diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
+                       fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
+                       fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
+  }
+  const std::int64_t usual = kind.default_masked_tokens(settings);
+  if (usual > 0) {
+    settings.masked_tokens = integer("workload.masked_tokens", usual, "default: the usual number for this length");
+    if (settings.masked_tokens > settings.sequence_length) {
+      const Value* written = document_.find("workload.masked_tokens");
+      diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.masked_tokens",
+                         fmt::format("{} masked tokens in a sequence of {}", settings.masked_tokens, settings.sequence_length),
+                         "at most the sequence length");
+    }
+  } else {
+    warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));
+  }
+  warn_without_effect("workload.image_size", "the model reads no images");
+  warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
+  if (settings.mode != RunMode::generation) {
+    for (const char* path : {"workload.batch_size", "workload.input_tokens", "workload.output_tokens"}) {
+      warn_without_effect(path, "it belongs to mode \"generation\"");
+    }
+  }
+}
+
+void SettingsReader::read_targets(WorkloadSettings& settings) {
+  settings.target_samples = read_integer(document_, "workload.target_samples");
+  settings.target_tokens = read_integer(document_, "workload.target_tokens");
+  settings.dataset_samples = read_integer(document_, "workload.dataset_samples");
+  settings.epochs = read_number(document_, "workload.epochs");
+  for (const char* path : {"workload.target_samples", "workload.target_tokens", "workload.dataset_samples"}) {
+    if (read_integer(document_, path)) integer(path, 0, "");
+  }
+  if (settings.epochs) number("workload.epochs", 0, "");
+  const int targets = int{settings.target_samples.has_value()} + int{settings.target_tokens.has_value()} +
+                      int{settings.dataset_samples.has_value() || settings.epochs.has_value()};
+  if (targets > 1) {
+    const char* second = settings.target_samples && settings.target_tokens ? "workload.target_tokens"
+                         : settings.dataset_samples                        ? "workload.dataset_samples"
+                                                                           : "workload.epochs";
+    diagnostics_.error(document_.find(second)->place(), second, "a second target of the training",
+                       "one of target_samples, target_tokens, or dataset_samples with epochs");
+  } else if (settings.dataset_samples.has_value() != settings.epochs.has_value()) {
+    const char* lone = settings.epochs ? "workload.epochs" : "workload.dataset_samples";
+    const char* missing = settings.epochs ? "workload.dataset_samples" : "workload.epochs";
+    diagnostics_.error(document_.find(lone)->place(), lone, fmt::format("stands without {}", missing), "both or neither");
+  }
+}
+
+void SettingsReader::warn_without_effect(const std::string& path, const std::string& reason) {
+  const Value* written = document_.find(path);
+  if (written != nullptr) diagnostics_.warning(written->place(), path, "has no effect: " + reason);
+}
+
+}  // namespace podsim

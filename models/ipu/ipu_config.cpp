@@ -8,13 +8,14 @@
 
 #include "models/ipu/ipu_config_keys.hpp"
 #include "sim/core/check.hpp"
+#include "sim/plan/settings_reader.hpp"
 
 namespace podsim::ipu {
 namespace {
 
-std::string origin_of(const Place& place) {
-  if (place.line == 0) return place.file;
-  return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+// check_keys lets numbers such as 4.0 pass as integers.
+std::int64_t whole(const Value& value) {
+  return value.is(Value::Kind::integer) ? value.as_integer() : static_cast<std::int64_t>(value.as_number());
 }
 
 template <class T>
@@ -22,12 +23,12 @@ T typed(const Value& value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value.as_boolean();
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return value.as_integer();
+    return whole(value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return value.as_string();
   } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
     T list;
-    for (const Value& element : value.elements()) list.push_back(element.as_integer());
+    for (const Value& element : value.elements()) list.push_back(whole(element));
     return list;
   } else {
     if (!value.is(Value::Kind::array)) return {value.as_number()};

@@ -96,7 +96,7 @@ class Checker {
                      fmt::format("{} is ignored: with one IPU per replica all {} stand on it", list_text(list.value),
                                  layers_of_model()));
     }
-    placement_.layers = {{request_.layers, request_.layers}};
+    placement_.layers = {{request_.layers}, {request_.layers}};
     placed_ = true;
   }
 
@@ -112,7 +112,7 @@ class Checker {
       list.assign(static_cast<std::size_t>(ipus), -1);
     }
     if (!fill(list)) return;
-    for (const std::int64_t count : list) placement_.layers.push_back({count, count});
+    placement_.layers = {list, list};
     placed_ = true;
   }
 
@@ -166,9 +166,7 @@ class Checker {
                    fmt::format("a sum of {}", request_.layers));
     }
     if (!sums_right || !check_half_order()) return;
-    for (std::size_t i = 0; i < attention.value.size(); ++i) {
-      placement_.layers.push_back({attention.value[i], ffn.value[i]});
-    }
+    placement_.layers = {attention.value, ffn.value};
     placed_ = true;
   }
 
@@ -179,7 +177,7 @@ class Checker {
     const std::vector<std::int64_t>& ffn = config_.ffn_layers_per_ipu.value;
     const std::optional<std::size_t> wrong = first_out_of_order(0);
     if (!wrong) return true;
-    if (request_.head == HeadPlacement::first_ipu && ffn[0] > 0 && attention.size() > 1 && !first_out_of_order(1)) {
+    if (request_.outer == OuterBlocks::head_on_first_ipu && ffn[0] > 0 && attention.size() > 1 && !first_out_of_order(1)) {
       placement_.last_ffn_on_first_ipu = true;
       return true;
     }
@@ -244,20 +242,20 @@ class Checker {
   // Stages
 
   void count_stages() {
-    const std::size_t last = placement_.layers.size() - 1;
+    const std::size_t last = placement_.layers.attention.size() - 1;
     std::vector<std::size_t> visits;
     const auto visit = [&](std::size_t ipu) {
       if (visits.empty() || visits.back() != ipu) visits.push_back(ipu);
     };
-    if (request_.head != HeadPlacement::in_list) visit(0);
+    if (request_.outer != OuterBlocks::in_list) visit(0);
     for (std::size_t i = 0; i <= last; ++i) {
       const bool moved = i == 0 && placement_.last_ffn_on_first_ipu;
-      if (placement_.layers[i].attention + placement_.layers[i].ffn - (moved ? 1 : 0) > 0) visit(i);
+      if (placement_.layers.attention[i] + placement_.layers.feed_forward[i] - (moved ? 1 : 0) > 0) visit(i);
     }
     const std::size_t before_head = visits.size();
-    if (request_.head == HeadPlacement::first_ipu) visit(0);
-    if (request_.head == HeadPlacement::last_ipu) visit(last);
-    const bool returns = request_.head == HeadPlacement::first_ipu && visits.size() > before_head;
+    if (request_.outer == OuterBlocks::head_on_first_ipu) visit(0);
+    if (request_.outer == OuterBlocks::head_on_last_ipu) visit(last);
+    const bool returns = request_.outer == OuterBlocks::head_on_first_ipu && visits.size() > before_head;
     placement_.forward_stages = static_cast<std::int64_t>(std::max<std::size_t>(1, visits.size()));
     placement_.stages = training() ? 2 * placement_.forward_stages - 1 : placement_.forward_stages;
     training() ? check_accumulation(returns) : check_inference_fill();
@@ -346,7 +344,7 @@ class Checker {
     const std::int64_t call = batch * placement_.replication_factor * placement_.gradient_accumulation *
                               placement_.device_iterations;
     if (*request_.dataset_samples >= call) return;
-    found_.warning(mode_.device_iterations.place, "workload.dataset_samples",
+    found_.warning(request_.dataset_place, "workload.dataset_samples",
                    fmt::format("{} are fewer than one host call takes: micro-batch {} × {} × accumulation {} × device "
                                "iterations {} = {}; the incomplete batch is dropped and nothing runs",
                                plural(*request_.dataset_samples, "sample"), batch,

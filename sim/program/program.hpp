@@ -20,8 +20,7 @@ namespace podsim {
 
 // Where time goes. The order is the order of reports.
 enum class CostCategory : std::uint8_t {
-  compute, recompute, exchange, sync, inter_device, host_io, off_chip_memory, collective, weight_update, launch,
-  bubble, other,
+  compute, recompute, exchange, sync, inter_device, host_io, off_chip_memory, collective, weight_update, launch, bubble, other,
 };
 inline constexpr std::size_t k_cost_categories = 12;
 std::string_view name(CostCategory category);

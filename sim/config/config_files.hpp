@@ -9,7 +9,7 @@
 namespace podsim {
 
 struct EmbeddedFile {
-  std::string_view path;  // relative to configs/, e.g. "chips/gc200.toml"
+  std::string_view path;  // relative to configs/, e.g. "chips/example.toml"
   std::string_view text;
 };
 
@@ -23,7 +23,7 @@ class ConfigFiles {
   std::optional<std::string> text(std::string_view path) const;
   // Paths under a folder such as "systems/", sorted.
   std::vector<std::string> list(std::string_view folder) const;
-  // How a path of this tree is named in messages: "configs/systems/pod16.toml" or the folder's own path.
+  // How a path of this tree is named in messages: "configs/systems/example.toml" or the folder's own path.
   std::string display_name(std::string_view path) const;
 
  private:

@@ -3,7 +3,7 @@
 // from TOML files, may be overridden by the user, and a run records which it read.
 //
 // In a file a constant is an inline table under its dotted name:
-//   [ipu_link]
+//   [chip_link]
 //   bandwidth = { value = "75 GB/s", source = "…", confidence = "measured", spread = "70 to 80 GB/s" }
 // A number without unit has dimension "number" and is written bare: value = 1472. Text that begins with a digit, sign or
 // point is a quantity; other text has dimension "text".
@@ -22,7 +22,7 @@
 namespace podsim {
 
 struct Constant {
-  std::string name;        // dotted, e.g. "system.ipu_link.bandwidth"
+  std::string name;        // dotted, e.g. "system.chip_link.bandwidth"
   std::string text;        // value as written, with unit
   double base_value = 0;   // in base units of its dimension
   std::string dimension;   // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power",

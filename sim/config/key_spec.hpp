@@ -46,7 +46,8 @@ struct KeySpec {
 // type is `table` is not descended into; null counts as absent. `section` is the dotted path of `table` itself, for messages; empty: root.
 void check_keys(const Value& table, std::string_view section, std::span<const KeySpec> keys, Diagnostics& diagnostics);
 
-// Typed reads for a table that has passed check_keys; empty when absent or null or of the wrong type (already reported).
+// Typed reads for a table that has passed check_keys; empty when absent or null or of the wrong type (already
+// reported).
 std::optional<bool> read_boolean(const Value& table, std::string_view path);
 std::optional<std::int64_t> read_integer(const Value& table, std::string_view path);
 std::optional<double> read_number(const Value& table, std::string_view path);

@@ -33,7 +33,8 @@ std::string to_text(const Diagnostic& diagnostic);
 class Diagnostics {
  public:
   void error(Place place, std::string key, std::string problem, std::string expected = {}, std::string suggestion = {});
-  void warning(Place place, std::string key, std::string problem, std::string expected = {}, std::string suggestion = {});
+  void warning(Place place, std::string key, std::string problem, std::string expected = {},
+               std::string suggestion = {});
   void append(const Diagnostics& other);
   bool has_errors() const;
   const std::vector<Diagnostic>& all() const { return all_; }

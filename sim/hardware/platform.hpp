@@ -24,7 +24,8 @@ struct Memory {
   Bytes limit;       // what a program may fill; at most the capacity
 };
 
-// One direction of a physical connection, or the port of a memory. Transfers that overlap on it share it fairly (max-min).
+// One direction of a physical connection, or the port of a memory. Transfers that overlap on it share it fairly
+// (max-min).
 struct Link {
   std::string name;
   Bandwidth bandwidth;

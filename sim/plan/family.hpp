@@ -28,7 +28,7 @@ class ModelKind;
 
 // One resolved key: as TOML it reproduces the run, and it says where it came from.
 struct ResolvedKey {
-  std::string path;        // "ipu-like section.key"
+  std::string path;        // "section.key"
   std::string toml_value;  // "4", "[3, 7, 7, 7]", "\"lamb\""
   std::string origin;      // "experiment.toml:12:5", "command line", "default: …"
 };

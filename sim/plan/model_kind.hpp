@@ -17,7 +17,7 @@ namespace podsim {
 
 // What a configuration says, after defaults: named integers such as "hidden_size", and the keys it ignored.
 struct ModelShape {
-  std::string type;   // "bert"
+  std::string type;   // as the configuration names it
   std::string name;   // for reports
   std::map<std::string, std::int64_t> dimensions;
   std::vector<std::string> defaulted;  // dimensions that the file left out
@@ -33,7 +33,8 @@ class ModelKind {
   // Heads it can carry, the default first.
   virtual std::vector<std::string> heads() const = 0;
   // Bad or missing fields go to `diagnostics`. `overrides` are the [model] keys that replace fields (vocab_size, …).
-  virtual std::optional<ModelShape> read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const = 0;
+  virtual std::optional<ModelShape> read(const Value& config, const Value& overrides,
+                                         Diagnostics& diagnostics) const = 0;
   virtual std::int64_t maximum_sequence_length(const ModelShape& shape) const = 0;
   // Rows of the head per sequence when none are given, e.g. the usual number of masked tokens; 0: not applicable.
   virtual std::int64_t default_masked_tokens(const WorkloadSettings& settings) const = 0;

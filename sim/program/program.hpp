@@ -53,7 +53,7 @@ struct Op {
 using MemoryCategory = std::uint8_t;
 
 // A change of the bytes in use. The steps of an op happen at `offset` after its start or, with `from_finish`, at its
-// finish (offset 0). At one instant releases are applied before allocations of later ops in op order.
+// finish (offset 0). At one instant all releases are applied before all allocations.
 struct MemoryStep {
   OpId op;
   bool from_finish = false;
@@ -109,8 +109,8 @@ struct Program {
 };
 
 // Throws InternalError naming the first fault: an edge out of range, a cycle, an op without device, route or cost, a cost
-// that does not sum to its duration, a repeated segment whose memory steps do not cancel out per memory and
-// category over one iteration, a repeat count below 1.
+// that does not sum to its duration, an op of a folded segment away from the representatives, a repeat whose memory steps
+// do not cancel out per memory and category over one iteration of its blocks, a repeat count below 1.
 void verify(const Program& program, const Platform& platform);
 
 }  // namespace podsim

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct EngineFacts {
   std::string name;
   double wall_s = 0;   // the only value that differs between two identical runs
   std::int64_t events = 0;
+  SimTime simulated;   // length of the simulated program run
   bool folded = false;
   bool repeats = false;
   std::vector<std::string> not_folded;
@@ -32,6 +34,11 @@ struct Throughput {
   double hfu_pct = 0;
 };
 
+// How long one request waits; of inference and generation.
+struct Latency {
+  std::optional<double> request_s, time_to_first_token_s, time_per_output_token_s;
+};
+
 struct MemoryReport {
   std::string name;
   Bytes capacity, limit, peak, always_live;
@@ -42,7 +49,7 @@ struct MemoryReport {
 struct DeviceReport {
   std::string id;
   double utilisation_pct = 0;
-  CostVector breakdown;
+  CostVector breakdown;  // for one step
   std::vector<MemoryReport> memories;
 };
 
@@ -68,6 +75,7 @@ struct EvidenceReport {
 struct Report {
   std::string tool_version, tool_commit;
   std::string name, system, software, model;
+  RunMode mode = RunMode::training;
   std::string inputs_sha256;
   std::vector<ResolvedKey> plan;
   std::optional<EngineFacts> engine;      // absent in a check
@@ -75,12 +83,14 @@ struct Report {
   EvidenceReport evidence;
   StepFacts batch;
   std::optional<Throughput> throughput;   // absent in a check
-  SimTime step_time;                      // one weight update
-  CostVector breakdown;                   // of the busiest device, for one step
+  std::optional<Latency> latency;
+  SimTime step_time;                      // one weight update, host call or request, see StepFacts
+  std::string busiest_device;             // empty in a check
+  CostVector breakdown;                   // of the busiest device, for one step; sums to step_time
   ScheduleFacts schedule;
   std::optional<SimTime> cycle_time;
   std::optional<TimeToTrain> training;
-  std::vector<DeviceReport> devices;
+  std::vector<DeviceReport> devices;      // in a check their memories alone, from the account
   std::vector<LinkReport> links;          // of one program run
   std::string bottleneck;                 // resource or category
   double bottleneck_pct = 0;
@@ -92,6 +102,14 @@ struct Report {
 
 std::string to_text(const Report& report);
 std::string to_json(const Report& report);
-std::string to_csv(const Report& report);
+std::string to_csv(const Report& report);  // a header line and a row
+
+// The columns of to_csv, units in their names, and the cells of one report, unquoted: what sweeps put behind their axes.
+std::vector<std::string> csv_header();
+std::vector<std::string> csv_row(const Report& report);
+// One line of comma-separated values with its line end; cells are quoted where they need it.
+std::string csv_line(const std::vector<std::string>& cells);
+
+std::string_view name(RunMode mode);
 
 }  // namespace podsim

@@ -1,0 +1,102 @@
+#include "sim/report/human.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace podsim {
+namespace {
+
+// A value from 0 up to some thousands with four significant digits.
+std::string four_digits(double value) {
+  if (value < 9.9995) return fmt::format("{:.3f}", value);
+  if (value < 99.995) return fmt::format("{:.2f}", value);
+  if (value < 999.95) return fmt::format("{:.1f}", value);
+  return grouped(std::llround(value));
+}
+
+}  // namespace
+
+double in_seconds(SimTime time) {
+  return static_cast<double>(time.picoseconds()) / 1e12;
+}
+
+std::string human_long_time(double seconds) {
+  if (seconds < 120) return four_digits(seconds) + " s";
+  const std::int64_t minutes = std::llround(seconds / 60);
+  if (minutes < 120) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+  return four_digits(seconds / 86400) + " days";
+}
+
+std::string human_number(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::fabs(value);
+  if (size >= 9e15 || (size != 0 && size < 1e-3)) return fmt::format("{:.4g}", value);
+  if (size == std::floor(size)) return grouped(static_cast<std::int64_t>(value));
+  if (size < 1) return fmt::format("{:.4g}", value);
+  return (value < 0 ? "-" : "") + four_digits(size);
+}
+
+std::string human_percent(double percent) {
+  return fmt::format("{:.1f} %", percent);
+}
+
+std::string grouped(std::int64_t value) {
+  std::string digits = std::to_string(value);
+  const std::size_t first = value < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::size_t text_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return width;
+}
+
+std::string fit_width(std::string_view text, std::size_t width) {
+  if (text_width(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t columns = 0; end < text.size(); ++end) {
+    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80 && columns++ == width - 1) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (column > 0 && column + 1 + text_width(word) > width) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > 0) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += text_width(word);
+  }
+  return result;
+}
+
+std::string_view base_unit(std::string_view dimension) {
+  if (dimension == "time") return "s";
+  if (dimension == "data") return "byte";
+  if (dimension == "bandwidth") return "byte/s";
+  if (dimension == "flop_rate") return "FLOP/s";
+  if (dimension == "cycles") return "cycle";
+  if (dimension == "clock") return "Hz";
+  if (dimension == "power") return "W";
+  return "";
+}
+
+}  // namespace podsim

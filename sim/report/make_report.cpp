@@ -1,0 +1,207 @@
+#include "sim/report/make_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "sim/core/check.hpp"
+#include "sim/report/human.hpp"
+
+namespace podsim {
+namespace {
+
+double share_pct(SimTime part, SimTime whole) {
+  if (whole <= SimTime()) return 0;
+  return 100.0 * static_cast<double>(part.picoseconds()) / static_cast<double>(whole.picoseconds());
+}
+
+std::string spoken(CostCategory category) {
+  std::string text(name(category));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+void add_account_devices(const MemoryAccount& account, Report& report) {
+  for (const DeviceMemoryAccount& memory : account.memories) {
+    auto device = std::find_if(report.devices.begin(), report.devices.end(),
+                               [&](const DeviceReport& known) { return known.id == memory.device; });
+    if (device == report.devices.end()) {
+      report.devices.push_back({memory.device, 0, {}, {}});
+      device = std::prev(report.devices.end());
+    }
+    MemoryReport entry{memory.memory, memory.capacity, memory.limit, memory.total(), memory.always_live(), {}, {}};
+    for (const MemoryAccountEntry& part : memory.entries) entry.categories.emplace_back(part.category, part.bytes);
+    device->memories.push_back(std::move(entry));
+  }
+}
+
+Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account) {
+  Report report;
+  report.name = plan.name;
+  report.system = plan.nodes > 1 ? std::to_string(plan.nodes) + " x " + plan.system : plan.system;
+  report.software = plan.software;
+  report.model = plan.shape.name;
+  report.mode = plan.settings.mode;
+  report.inputs_sha256 = plan.inputs_sha256;
+  report.plan = plan.resolved;
+  const std::vector<ResolvedKey> family_keys = plan.family_plan->resolved();
+  report.plan.insert(report.plan.end(), family_keys.begin(), family_keys.end());
+  report.verdict = verdict;
+  report.batch = plan.family->step_facts(plan);
+  report.schedule = plan.family->schedule_facts(plan);
+  for (const ConstantId id : plan.family_plan->constants_read()) report.provenance.push_back(plan.constants[id]);
+  for (const Diagnostic& warning : plan.warnings.all()) report.warnings.push_back(to_text(warning));
+  for (const DeviceMemoryAccount& memory : account.memories) report.account.emplace_back(memory.memory, memory.entries);
+  return report;
+}
+
+MemoryReport memory_report(const Memory& memory, const MemoryUse& use, const std::vector<std::string>& categories) {
+  MemoryReport report{memory.name, memory.capacity, memory.limit, use.peak, use.always_live, use.peak_time, {}};
+  for (std::size_t c = 0; c < use.categories_at_peak.size(); ++c) {
+    if (use.categories_at_peak[c] != Bytes()) report.categories.emplace_back(categories[c], use.categories_at_peak[c]);
+  }
+  return report;
+}
+
+void add_machine(const SimulatedRun& run, std::int64_t steps, Report& report) {
+  const Platform& platform = run.lowered.platform;
+  const RunResult& result = run.result;
+  for (std::size_t d = 0; d < platform.devices().size(); ++d) {
+    const DeviceUse& use = result.devices[d];
+    report.devices.push_back({platform.devices()[d].name, share_pct(use.busy, result.total),
+                              breakdown_of_step(use.breakdown, steps), {}});
+  }
+  DeviceReport shared{"shared", 0, {}, {}};
+  for (std::size_t m = 0; m < platform.memories().size(); ++m) {
+    const Memory& memory = platform.memories()[m];
+    DeviceReport& owner = memory.device.valid() ? report.devices[memory.device.index()] : shared;
+    owner.memories.push_back(memory_report(memory, result.memories[m], run.lowered.program.memory_categories));
+  }
+  if (!shared.memories.empty()) report.devices.push_back(std::move(shared));
+  for (std::size_t l = 0; l < platform.links().size(); ++l) {
+    report.links.push_back({platform.links()[l].name, result.links[l].bytes, share_pct(result.links[l].busy, result.total)});
+  }
+}
+
+void add_bottleneck(const SimulatedRun& run, std::int64_t steps, Report& report) {
+  const auto& devices = run.result.devices;
+  if (devices.empty()) return;
+  const auto busiest = std::max_element(devices.begin(), devices.end(),
+                                        [](const DeviceUse& a, const DeviceUse& b) { return a.busy < b.busy; });
+  report.busiest_device = run.lowered.platform.devices()[static_cast<std::size_t>(busiest - devices.begin())].name;
+  report.breakdown = breakdown_of_step(busiest->breakdown, steps);
+  PODSIM_CHECK(report.breakdown.total() == report.step_time,
+               report.busiest_device + ": a breakdown that does not sum to the run's time");
+  const auto& parts = report.breakdown.part;
+  const auto largest = std::max_element(parts.begin(), parts.end());
+  report.bottleneck = spoken(static_cast<CostCategory>(largest - parts.begin())) + " on " + report.busiest_device;
+  report.bottleneck_pct = share_pct(*largest, report.step_time);
+}
+
+std::optional<SimTime> cycle_time_of(const ScheduleFacts& schedule, const SimulatedRun& run) {
+  const auto mark = run.lowered.program.marks.find(schedule.cycle_mark);
+  if (schedule.cycle_mark.empty() || mark == run.lowered.program.marks.end()) return std::nullopt;
+  SimTime time;
+  for (const SegmentId segment : mark->second) time += run.result.segment_duration[segment.index()];
+  return time;
+}
+
+// value / steps, rounded to the nearest, halves up; steps above 0, value not negative.
+std::int64_t divided(std::int64_t value, std::int64_t steps) {
+  return value / steps + (value % steps >= steps - value % steps ? 1 : 0);
+}
+
+}  // namespace
+
+SimTime step_time_of(SimTime total, std::int64_t steps) {
+  PODSIM_CHECK(steps > 0, "a run has at least one step");
+  return SimTime(divided(total.picoseconds(), steps));
+}
+
+CostVector breakdown_of_step(const CostVector& whole, std::int64_t steps) {
+  CostVector step;
+  SimTime sum;
+  SimTime told;
+  for (std::size_t c = 0; c < k_cost_categories; ++c) {
+    sum += whole.part[c];
+    step.part[c] = step_time_of(sum, steps) - told;
+    told += step.part[c];
+  }
+  return step;
+}
+
+Throughput throughput_of(const StepFacts& facts, SimTime step_time) {
+  Throughput result;
+  const double time = in_seconds(step_time);
+  if (!(time > 0)) return result;
+  result.samples_per_s = static_cast<double>(facts.global_batch) / time;
+  if (facts.images) result.images_per_s = result.samples_per_s;
+  if (facts.tokens_per_sample > 0) {
+    result.sequences_per_s = result.samples_per_s * facts.sequences_per_sample;
+    result.tokens_per_s = result.samples_per_s * static_cast<double>(facts.tokens_per_sample);
+  }
+  if (facts.sequences_per_sample != 1.0) result.packs_per_s = result.samples_per_s;
+  const double devices = static_cast<double>(facts.devices);
+  if (devices > 0) result.samples_per_s_per_device = result.samples_per_s / devices;
+  const double possible = devices * facts.device_peak.in_base() * time;
+  if (possible > 0) {
+    result.mfu_pct = 100.0 * facts.model_flop.in_base() / possible;
+    result.hfu_pct = 100.0 * facts.hardware_flop.in_base() / possible;
+  }
+  return result;
+}
+
+std::optional<TimeToTrain> time_to_train(const WorkloadSettings& settings, const StepFacts& facts, SimTime step_time) {
+  if (settings.mode != RunMode::training || facts.global_batch <= 0) return std::nullopt;
+  TimeToTrain result;
+  if (settings.target_samples) {
+    result.target_samples = static_cast<double>(*settings.target_samples);
+  } else if (settings.target_tokens && facts.tokens_per_sample > 0) {
+    result.target_samples = static_cast<double>(*settings.target_tokens) / static_cast<double>(facts.tokens_per_sample);
+  } else if (settings.dataset_samples) {
+    result.target_samples = static_cast<double>(*settings.dataset_samples) * settings.epochs.value_or(1.0);
+  } else {
+    return std::nullopt;
+  }
+  result.updates = std::ceil(result.target_samples / static_cast<double>(facts.global_batch));
+  result.time_s = result.updates * in_seconds(step_time);
+  result.excluded = {"evaluation", "checkpoints", "data loading", "compile"};
+  return result;
+}
+
+Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account) {
+  Report report = common_report(plan, verdict, account);
+  add_account_devices(account, report);
+  return report;
+}
+
+Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account, const SimulatedRun& run) {
+  Report report = common_report(plan, verdict, account);
+  const std::int64_t steps = report.batch.steps_per_run;
+  report.engine = run.engine;
+  report.engine->events = run.result.events;
+  report.engine->simulated = run.result.total;
+  report.engine->folded = run.result.folded;
+  report.engine->repeats = run.result.repeats;
+  report.engine->not_folded = run.lowered.not_folded;
+  report.step_time = step_time_of(run.result.total, steps);
+  report.throughput = throughput_of(report.batch, report.step_time);
+  if (report.mode != RunMode::training) report.latency = Latency{in_seconds(report.step_time), {}, {}};
+  report.training = time_to_train(plan.settings, report.batch, report.step_time);
+  report.cycle_time = cycle_time_of(report.schedule, run);
+  add_machine(run, steps, report);
+  add_bottleneck(run, steps, report);
+  report.tables = plan.family->tables(plan, run.lowered, run.result);
+  return report;
+}
+
+std::string_view name(RunMode mode) {
+  switch (mode) {
+    case RunMode::training: return "training";
+    case RunMode::inference: return "inference";
+    case RunMode::generation: return "generation";
+  }
+  return "";
+}
+
+}  // namespace podsim

@@ -1,0 +1,59 @@
+#include "sim/report/text_table.hpp"
+
+#include <algorithm>
+
+#include "sim/core/check.hpp"
+#include "sim/report/human.hpp"
+
+namespace podsim {
+
+void TextTable::column(std::string_view heading, Align align) {
+  headings_.emplace_back(heading);
+  aligns_.push_back(align);
+}
+
+void TextTable::row(std::vector<std::string> cells) {
+  PODSIM_CHECK(cells.size() == headings_.size(), "a row has a cell for each column");
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<std::size_t> TextTable::widths() const {
+  std::vector<std::size_t> result;
+  for (std::size_t c = 0; c < headings_.size(); ++c) {
+    std::size_t widest = text_width(headings_[c]);
+    for (const auto& row : rows_) widest = std::max(widest, text_width(row[c]));
+    result.push_back(widest);
+  }
+  return result;
+}
+
+std::size_t TextTable::columns_beyond(std::size_t width) const {
+  std::size_t used = 0;
+  std::size_t shown = 0;
+  for (const std::size_t column : widths()) {
+    used += 2 + column;
+    if (used > width) break;
+    ++shown;
+  }
+  return headings_.size() - shown;
+}
+
+std::string TextTable::text(std::size_t width) const {
+  const std::vector<std::size_t> columns = widths();
+  const std::size_t shown = headings_.size() - columns_beyond(width);
+  std::string result;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (std::size_t c = 0; c < shown; ++c) {
+      const std::string blanks(columns[c] - text_width(cells[c]), ' ');
+      text += "  " + (aligns_[c] == Align::left ? cells[c] + blanks : blanks + cells[c]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    result += text + '\n';
+  };
+  if (std::any_of(headings_.begin(), headings_.end(), [](const auto& h) { return !h.empty(); })) line(headings_);
+  for (const auto& row : rows_) line(row);
+  return result;
+}
+
+}  // namespace podsim

@@ -1,0 +1,30 @@
+#pragma once
+// A table in plain text: columns as wide as their longest cell, two blanks between them, an indentation of two.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podsim {
+
+enum class Align { left, right };
+
+class TextTable {
+ public:
+  // An empty `heading` line is left out when all headings are empty.
+  void column(std::string_view heading, Align align);
+  // As many cells as columns.
+  void row(std::vector<std::string> cells);
+  // Lines without blanks at their ends; columns that would stand beyond `width` are left out.
+  std::string text(std::size_t width = 100) const;
+  // How many columns `text` would leave out.
+  std::size_t columns_beyond(std::size_t width) const;
+
+ private:
+  std::vector<std::size_t> widths() const;
+  std::vector<std::string> headings_;
+  std::vector<Align> aligns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace podsim

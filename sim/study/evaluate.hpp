@@ -1,0 +1,28 @@
+#pragma once
+// One plan, from its verdict to its report. What `check`, `run` and every study share.
+
+#include <span>
+#include <string>
+
+#include "sim/engine/engine.hpp"
+#include "sim/observe/observer.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/report.hpp"
+
+namespace podsim {
+
+struct EvaluateOptions {
+  bool exact = false;     // every iteration of every repeat
+  bool fold = true;       // equal replicas once
+  bool merge = false;     // chains of local ops as one
+  bool remedies = false;  // look for the cheapest change when it does not fit
+};
+
+// Verdict and memory from the plan alone.
+Report check_plan(const Plan& plan, bool remedies);
+
+// Lowers the plan, simulates it and reports; also when it does not fit, since the verdict says so.
+Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
+                     std::span<Observer* const> observers = {});
+
+}  // namespace podsim

@@ -1,0 +1,31 @@
+// podsim check: resolve and judge, without a simulation.
+
+#include "models/catalog.hpp"
+#include "sim/study/evaluate.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+
+const VerbSpec& check_spec() {
+  static const VerbSpec k_spec{
+      "check", "check [EXPERIMENT.toml] [options]", "Resolve an experiment and tell whether it fits, without simulating.",
+      joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
+                                    {"out", "DIR", "also write the report and plan.toml there"},
+                                    {"force", "", "let --out replace files"},
+                                    {"quiet", "", "no warnings on standard error"}}),
+      {"podsim check experiment.toml", "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
+  return k_spec;
+}
+
+ExitCode cmd_check(const Arguments& arguments) {
+  const ReportOutput output(arguments);
+  const ConfigFiles configs = configs_from(arguments);
+  const Catalog catalog = make_catalog();
+  const Experiment experiment =
+      experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  const Plan plan = plan_from(experiment, catalog, configs);
+  return output.show(plan, check_plan(plan, true));
+}
+
+}  // namespace podsim

@@ -1,0 +1,85 @@
+// podsim list: the names that may be written, one a line.
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "models/catalog.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+namespace {
+
+constexpr std::array<const char*, 5> k_folders{"systems", "chips", "models", "software", "experiments"};
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> result(k_folders.begin(), k_folders.end());
+  result.insert(result.end(), {"families", "model-types", "engines", "formats", "verbs"});
+  return result;
+}
+
+std::vector<std::string> shipped(const ConfigFiles& configs, const std::string& folder) {
+  std::vector<std::string> names;
+  for (const std::string& path : configs.list(folder + "/")) {
+    const std::string name = path.substr(folder.size() + 1);
+    names.push_back(name.substr(0, name.rfind('.')));
+  }
+  return names;
+}
+
+std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& configs) {
+  if (kind == "engines") return {"native", "simgrid"};
+  if (kind == "formats") return {"csv", "json", "text"};
+  if (kind == "verbs") return verb_names();
+  const Catalog catalog = make_catalog();
+  std::vector<std::string> names;
+  if (kind == "families") {
+    for (const auto& family : catalog.families) names.emplace_back(family->name());
+    return names;
+  }
+  if (kind == "model-types") {
+    for (const auto& model : catalog.model_kinds) names.emplace_back(model->type());
+    return names;
+  }
+  return shipped(configs, kind);
+}
+
+}  // namespace
+
+const VerbSpec& list_spec() {
+  static const VerbSpec k_spec{
+      "list", "list [KIND] [options]",
+      "Print the names podsim knows, one a line: systems, chips, models, software, experiments, families, model-types, "
+      "engines, formats, verbs. Without a kind: all of them.",
+      {{"configs", "DIR", "use this folder in place of the shipped configs"}},
+      {"podsim list systems", "podsim list models"}};
+  return k_spec;
+}
+
+ExitCode cmd_list(const Arguments& arguments) {
+  const ConfigFiles configs = configs_from(arguments);
+  if (!arguments.words().empty()) {
+    const std::string& kind = arguments.words().front();
+    bool known = false;
+    for (const std::string& candidate : kinds()) known = known || candidate == kind;
+    if (!known) {
+      throw UsageError(fmt::format("nothing is listed as \"{}\"; expected {}{}", kind, fmt::join(kinds(), ", "),
+                                   suggestion_for(kind, kinds())));
+    }
+    std::string text;
+    for (const std::string& name : names_of(kind, configs)) text += name + '\n';
+    print(text);
+    return ExitCode::done;
+  }
+  std::string text;
+  for (const std::string& kind : kinds()) {
+    text += (text.empty() ? "" : "\n") + kind + "\n";
+    for (const std::string& name : names_of(kind, configs)) text += "  " + name + '\n';
+  }
+  print(text);
+  return ExitCode::done;
+}
+
+}  // namespace podsim

@@ -1,0 +1,58 @@
+// podsim run: resolve, simulate, report.
+
+#include <fmt/format.h>
+
+#include "models/catalog.hpp"
+#include "sim/report/trace.hpp"
+#include "sim/study/evaluate.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+
+const VerbSpec& run_spec() {
+  static const VerbSpec k_spec{
+      "run", "run [EXPERIMENT.toml] [options]", "Simulate an experiment and report time, fit and bottleneck.",
+      joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
+                                    {"format", "NAME", "text (default), json or csv"},
+                                    {"out", "DIR", "also write the report and plan.toml there"},
+                                    {"trace", "FILE", "write a timeline that Perfetto opens"},
+                                    {"force", "", "let --out and --trace replace files"},
+                                    {"exact", "", "simulate every iteration of every repeat"},
+                                    {"no-fold", "", "simulate every replica"},
+                                    {"merge", "", "simulate chains of local operations as one"},
+                                    {"seed", "N", "seed of everything random (step times have nothing random)"},
+                                    {"quiet", "", "no warnings on standard error"},
+                                    {"verbose", "", "say what is done and how long it took"}}),
+      {"podsim run experiment.toml --engine native",
+       "podsim run --system bow-pod16 --model bert-large-uncased --set workload.micro_batch_size=2 --format json"}};
+  return k_spec;
+}
+
+ExitCode cmd_run(const Arguments& arguments) {
+  const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
+  const std::string trace_file = arguments.value("trace").value_or("");
+  integer_option(arguments, "seed");
+  const ReportOutput output(arguments);
+  if (!trace_file.empty()) refuse_overwrite(trace_file, arguments.has("force"));
+  const ConfigFiles configs = configs_from(arguments);
+  const Catalog catalog = make_catalog();
+  const Experiment experiment =
+      experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  const Plan plan = plan_from(experiment, catalog, configs);
+  Engine engine = make_engine(engine_name);
+  TraceObserver trace;
+  std::vector<Observer*> observers;
+  if (!trace_file.empty()) observers.push_back(&trace);
+  const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
+  const Report report = simulate_plan(plan, engine, options, observers);
+  if (!trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
+  if (arguments.has("verbose")) {
+    print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,
+                            report.engine->wall_s));
+  }
+  return output.show(plan, report);
+}
+
+}  // namespace podsim

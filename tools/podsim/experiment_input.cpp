@@ -1,0 +1,100 @@
+#include "tools/podsim/experiment_input.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/core/json_writer.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/version.hpp"
+
+namespace podsim {
+namespace {
+
+const Place k_command_line{"command line", 0, 0};
+
+std::string report_extension(const std::string& format) {
+  return format == "text" ? "txt" : format;
+}
+
+}  // namespace
+
+std::vector<OptionSpec> experiment_options() {
+  return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
+          {"model", "NAME|FILE", "a shipped model or a config.json"},
+          {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
+          {"compile", "TEXT|@FILE", "a SambaFlow compile command"},
+          {"launch", "TEXT|@FILE", "a SambaFlow run command"},
+          {"set", "KEY=VALUE", "set any key or constant", true},
+          {"overlay", "FILE", "constants that replace shipped ones", true},
+          {"configs", "DIR", "use this folder in place of the shipped configs"}};
+}
+
+std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+ConfigFiles configs_from(const Arguments& arguments) {
+  const std::optional<std::string> folder = arguments.value("configs");
+  return folder ? ConfigFiles::from_folder(*folder) : ConfigFiles::embedded();
+}
+
+Experiment experiment_from(const Arguments& arguments, const std::string& file) {
+  static constexpr std::pair<const char*, const char*> k_keys[] = {{"system", "system"},
+                                                                   {"model", "model.config"},
+                                                                   {"ipu-config", "ipu.config"},
+                                                                   {"compile", "rdu.compile"},
+                                                                   {"launch", "rdu.launch"}};
+  if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
+  Diagnostics diagnostics;
+  Experiment experiment;
+  if (file.empty()) experiment.document = Value::table(k_command_line);
+  else experiment = read_experiment(file, diagnostics);
+  for (const auto& [option, key] : k_keys) {
+    const auto value = arguments.value(option);
+    if (value) apply_override(experiment, std::string(key) + "=" + json_quoted(*value), diagnostics);
+  }
+  for (const std::string& assignment : arguments.values("set")) apply_override(experiment, assignment, diagnostics);
+  for (const std::string& overlay : arguments.values("overlay")) experiment.overlays.push_back(overlay);
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  return experiment;
+}
+
+Plan plan_from(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
+  PlanResult result = make_plan(experiment, catalog, configs);
+  if (!result.plan) throw ConfigError(std::move(result.diagnostics));
+  return std::move(*result.plan);
+}
+
+std::string formatted(Report report, const std::string& format) {
+  report.tool_version = version();
+  report.tool_commit = commit();
+  if (format == "json") return to_json(report);
+  if (format == "csv") return to_csv(report);
+  return to_text(report);
+}
+
+ReportOutput::ReportOutput(const Arguments& arguments)
+    : format_(choice_option(arguments, "format", {"text", "json", "csv"})),
+      folder_(arguments.value("out").value_or("")),
+      warn_(!arguments.has("quiet")) {
+  if (folder_.empty()) return;
+  refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
+  refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
+}
+
+ExitCode ReportOutput::show(const Plan& plan, const Report& report) const {
+  const std::string text = formatted(report, format_);
+  // The text report holds the warnings itself.
+  if (warn_ && format_ != "text" && !plan.warnings.all().empty()) print_error(plan.warnings.to_text());
+  if (!folder_.empty()) {
+    make_folder(folder_);
+    write_file(folder_ + "/report." + report_extension(format_), text);
+    write_file(folder_ + "/plan.toml", to_toml(plan));
+  }
+  print(text);
+  return report.verdict.fits() ? ExitCode::done : ExitCode::does_not_fit;
+}
+
+}  // namespace podsim

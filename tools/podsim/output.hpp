@@ -1,0 +1,27 @@
+#pragma once
+// Where the program prints: results to standard output, everything else to standard error, files only when asked.
+
+#include <string>
+#include <string_view>
+
+namespace podsim {
+
+// Thrown when nobody reads standard output any more; the program then ends quietly.
+struct BrokenPipe {};
+
+// Writes to standard output at once. Throws BrokenPipe, or UsageError when the output cannot be written.
+void print(std::string_view text);
+
+// A line to standard error.
+void print_error(std::string_view text);
+
+// Throws UsageError when the file exists and `force` is not set.
+void refuse_overwrite(const std::string& path, bool force);
+
+// Throws UsageError when the file cannot be written.
+void write_file(const std::string& path, std::string_view text);
+
+// Makes a folder and those above it; throws UsageError when it cannot be made or is a file.
+void make_folder(const std::string& path);
+
+}  // namespace podsim

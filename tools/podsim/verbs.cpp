@@ -1,0 +1,40 @@
+#include "tools/podsim/verbs.hpp"
+
+#include <fmt/format.h>
+
+namespace podsim {
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> k_verbs{{run_spec, cmd_run},         {check_spec, cmd_check}, {sweep_spec, cmd_sweep},
+                                         {compare_spec, cmd_compare}, {list_spec, cmd_list},   {help_spec, cmd_help}};
+  return k_verbs;
+}
+
+const Verb* find_verb(std::string_view name) {
+  for (const Verb& verb : verbs()) {
+    if (verb.spec().name == name) return &verb;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.emplace_back(verb.spec().name);
+  return names;
+}
+
+std::string overview_text() {
+  std::string text =
+      "Usage: podsim VERB [arguments]\n\n"
+      "Predicts how fast a model trains or runs on an accelerator pod, whether it fits, and what limits it.\n\n"
+      "Verbs:\n";
+  for (const Verb& verb : verbs()) text += fmt::format("  {:<10} {}\n", verb.spec().name, verb.spec().summary);
+  return text +
+         "\n`podsim help VERB` or `podsim VERB --help` tells more; `podsim --version` prints the version.\n"
+         "Exit codes: 0 done, 1 out of tolerance, 2 bad input, 3 does not fit, 70 internal error, 130 interrupted.\n\n"
+         "Examples:\n"
+         "  podsim run experiment.toml\n"
+         "  podsim list systems\n";
+}
+
+}  // namespace podsim

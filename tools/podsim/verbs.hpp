@@ -1,0 +1,41 @@
+#pragma once
+// The verbs of the program. Each has a file of its own; to add one, declare it here and list it in verbs.cpp.
+
+#include <vector>
+
+#include "tools/podsim/exit_code.hpp"
+#include "tools/podsim/options.hpp"
+
+namespace podsim {
+
+struct Verb {
+  const VerbSpec& (*spec)();
+  ExitCode (*run)(const Arguments& arguments);
+};
+
+const VerbSpec& check_spec();
+const VerbSpec& compare_spec();
+const VerbSpec& help_spec();
+const VerbSpec& list_spec();
+const VerbSpec& run_spec();
+const VerbSpec& sweep_spec();
+
+ExitCode cmd_check(const Arguments& arguments);
+ExitCode cmd_compare(const Arguments& arguments);
+ExitCode cmd_help(const Arguments& arguments);
+ExitCode cmd_list(const Arguments& arguments);
+ExitCode cmd_run(const Arguments& arguments);
+ExitCode cmd_sweep(const Arguments& arguments);
+
+// In the order of the overview.
+const std::vector<Verb>& verbs();
+
+// Null: unknown.
+const Verb* find_verb(std::string_view name);
+
+std::vector<std::string> verb_names();
+
+// What `podsim`, `podsim --help` and `podsim help` print.
+std::string overview_text();
+
+}  // namespace podsim

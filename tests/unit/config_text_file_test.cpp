@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/config/value.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
 using podsim::testing::TemporaryFolder;

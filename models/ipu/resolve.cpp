@@ -24,7 +24,7 @@ class Resolver {
     const std::optional<IpuConfig> config = read_ipu_config(context_.section, diagnostics_);
     if (!config) return nullptr;
     resolve_formats(*config);
-    const std::optional<ipu::Placement> placement = check_against(*config, request(), diagnostics_);
+    const std::optional<Placement> placement = check_against(*config, request(), diagnostics_);
     check_slowdown();
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(*config, *placement);
@@ -74,7 +74,8 @@ class Resolver {
     request.mode = context_.settings.mode;
     request.model_type = std::string(context_.model_kind.type());
     request.layers = graph.layers;
-    request.head = graph.head_placement == podsim::HeadPlacement::first_device ? HeadPlacement::first_ipu : HeadPlacement::last_ipu;
+    request.outer = graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
+                                                                        : OuterBlocks::head_on_last_ipu;
     request.vocabulary = graph.vocabulary;
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;
@@ -101,12 +102,9 @@ class Resolver {
     }
   }
 
-  void fill_setup(const IpuConfig& config, const ipu::Placement& placement) {
+  void fill_setup(const IpuConfig& config, const Placement& placement) {
     TrainingSetup& setup = plan_->setup;
-    for (const IpuLayers& layers : placement.layers) {
-      setup.placement.attention.push_back(layers.attention);
-      setup.placement.feed_forward.push_back(layers.ffn);
-    }
+    setup.placement = placement.layers;
     setup.ipus_per_replica = placement.ipus_per_replica;
     setup.replication_factor = placement.replication_factor;
     setup.gradient_accumulation_steps = placement.gradient_accumulation;

@@ -86,7 +86,9 @@ std::vector<ResolvedKey> resolved_keys(const IpuConfig& config) {
   lines.add("auto_loss_scaling", config.auto_loss_scaling);
   lines.add("output_mode", config.output_mode);
   lines.add_mode(config.inference, false);
-  lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+  if (!config.always_sharded_inference()) {
+    lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+  }
   return lines.take();
 }
 

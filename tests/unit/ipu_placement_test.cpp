@@ -13,7 +13,7 @@ using test::Scene;
 
 // An [ipu] table against a request, and every line that is reported.
 struct PlaceCase {
-  const char* about;
+  std::string about;
   std::string toml;
   PlacementRequest request;
   bool accepted;
@@ -358,7 +358,7 @@ TEST_CASE("ipu placement: all problems are reported at once and follow-ups are n
 
 TEST_CASE("ipu placement: every published shape reads and fits its model") {
   struct Published {
-    const char* about;
+    std::string about;
     std::string json;
     std::int64_t layers;
     OuterBlocks outer;

@@ -24,7 +24,8 @@ class SegmentBuilder {
   // The same with what ProgramBuilder::cost and ::label interned before, for ops made many times.
   OpId local(DeviceId device, CostId cost, LabelId label);
   // Adds a transfer; it starts with the segment unless `depend` or `chain` orders it.
-  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category, std::string_view label);
+  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category,
+                std::string_view label);
   OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category, LabelId label);
   OpId join(std::string_view label);
   void depend(OpId before, OpId after);

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "sim/core/random.hpp"
 #include "sim/program/builder.hpp"
 
 namespace podsim::test {
@@ -18,104 +19,107 @@ class Generator {
     category_ = builder_.memory_category("activations");
     builder_.memory_category("weights");
     for (std::uint32_t i = 0; i < devices_; ++i) {
-      builder_.always_live(MemoryId(i), 1, Bytes(random_.below(1000)));
+      builder_.always_live(MemoryId(i), 1, Bytes(below(1000)));
     }
-    const std::uint32_t segments = 1 + random_.below(limits_.segments);
+    const std::uint32_t segments = 1 + below(limits_.segments);
     for (std::uint32_t i = 0; i < segments; ++i) make_segment(i);
     std::vector<ProgramBlock> blocks = make_blocks(0);
     return {std::move(platform_), std::move(builder_).build(std::move(blocks))};
   }
 
  private:
+  std::uint32_t below(std::uint32_t count) { return static_cast<std::uint32_t>(random_.below(count)); }
+  bool chance(std::uint32_t percent) { return below(100) < percent; }
+
   void make_platform() {
-    devices_ = 1 + random_.below(limits_.devices);
+    devices_ = 1 + below(limits_.devices);
     for (std::uint32_t i = 0; i < devices_; ++i) {
       const DeviceId device = platform_.add(Device{"device" + std::to_string(i)});
       platform_.add(Memory{"memory" + std::to_string(i), device, Bytes(1 << 30), Bytes(1 << 30)});
     }
-    const std::uint32_t links = 1 + random_.below(limits_.links);
+    const std::uint32_t links = 1 + below(limits_.links);
     for (std::uint32_t i = 0; i < links; ++i) {
       static constexpr std::array<double, 4> k_rates = {1e9, 2e9, 32e9, 64e9};
-      const double rate = random_.chance(60) ? k_rates[random_.below(4)] : 1e9 + random_.below(1'000'000'000);
+      const double rate = chance(60) ? k_rates[below(4)] : 1e9 + below(1'000'000'000);
       platform_.add(Link{"link" + std::to_string(i), bytes_per_second(rate)});
     }
-    routes_ = 1 + random_.below(2 * links);
+    routes_ = 1 + below(2 * links);
     for (std::uint32_t i = 0; i < routes_; ++i) {
       Route route{"route" + std::to_string(i), {}, SimTime(0)};
-      const std::uint32_t length = 1 + random_.below(std::min(3U, links));
+      const std::uint32_t length = 1 + below(std::min(3U, links));
       while (route.links.size() < length) {
-        const LinkId link(random_.below(links));
+        const LinkId link(below(links));
         if (std::find(route.links.begin(), route.links.end(), link) == route.links.end()) route.links.push_back(link);
       }
-      if (random_.chance(60)) route.latency = even_time(random_.chance(50));
+      if (chance(60)) route.latency = even_time(chance(50));
       platform_.add(std::move(route));
     }
   }
 
   // Round times make events coincide.
   SimTime even_time(bool round) {
-    return round ? SimTime(100'000 * (1 + random_.below(10))) : SimTime(2 * random_.below(1'000'000));
+    return round ? SimTime(100'000 * (1 + below(10))) : SimTime(2 * below(1'000'000));
   }
 
   Bytes bytes() {
-    if (random_.chance(10)) return Bytes(0);
-    if (random_.chance(40)) return Bytes(1024 * (1 + random_.below(8)));
-    return Bytes(1 + random_.below(100'000));
+    if (chance(10)) return Bytes(0);
+    if (chance(40)) return Bytes(1024 * (1 + below(8)));
+    return Bytes(1 + below(100'000));
   }
 
   CostVector cost() {
     CostVector cost;
-    if (random_.chance(10)) return cost;
-    const std::uint32_t parts = 1 + random_.below(3);
+    if (chance(10)) return cost;
+    const std::uint32_t parts = 1 + below(3);
     for (std::uint32_t i = 0; i < parts; ++i) {
-      cost.part[random_.below(k_cost_categories)] += even_time(random_.chance(50));
+      cost.part[below(k_cost_categories)] += even_time(chance(50));
     }
     return cost;
   }
 
-  CostCategory category() { return static_cast<CostCategory>(random_.below(k_cost_categories)); }
-  DeviceId device() { return DeviceId(random_.below(devices_)); }
+  CostCategory category() { return static_cast<CostCategory>(below(k_cost_categories)); }
+  DeviceId device() { return DeviceId(below(devices_)); }
 
   void make_segment(std::uint32_t index) {
     SegmentBuilder segment = builder_.segment("segment" + std::to_string(index));
-    const std::uint32_t ops = random_.below(limits_.ops + 1);
+    const std::uint32_t ops = below(limits_.ops + 1);
     // Without locals, whose order on a device is that of their ids, edges may as well go from later ids to earlier.
-    const bool backward = random_.chance(25);
+    const bool backward = chance(25);
     for (std::uint32_t i = 0; i < ops; ++i) {
       const OpId op = backward ? make_transfer_or_join(segment) : make_op(segment);
-      for (std::uint32_t k = random_.below(3); k > 0 && i > 0; --k) {
-        const OpId other(random_.below(i));
+      for (std::uint32_t k = below(3); k > 0 && i > 0; --k) {
+        const OpId other(below(i));
         backward ? segment.depend(op, other) : segment.depend(other, op);
       }
     }
-    for (std::uint32_t k = random_.below(6); k > 0 && ops > 0; --k) {
-      const MemoryId memory(random_.below(devices_));
-      const Bytes size(random_.below(10'000));
-      segment.memory_at_start(OpId(random_.below(ops)), memory, category_, size);
-      segment.memory_at_finish(OpId(random_.below(ops)), memory, category_, Bytes(0) - size);
+    for (std::uint32_t k = below(6); k > 0 && ops > 0; --k) {
+      const MemoryId memory(below(devices_));
+      const Bytes size(below(10'000));
+      segment.memory_at_start(OpId(below(ops)), memory, category_, size);
+      segment.memory_at_finish(OpId(below(ops)), memory, category_, Bytes(0) - size);
     }
     ids_.push_back(builder_.add(std::move(segment)));
   }
 
   OpId make_op(SegmentBuilder& segment) {
-    if (random_.chance(50)) return segment.local(device(), cost(), "local" + std::to_string(random_.below(5)));
+    if (chance(50)) return segment.local(device(), cost(), "local" + std::to_string(below(5)));
     return make_transfer_or_join(segment);
   }
 
   OpId make_transfer_or_join(SegmentBuilder& segment) {
-    if (random_.chance(15)) return segment.join("join");
-    const DeviceId peer = random_.chance(70) ? device() : DeviceId::none();
-    return segment.transfer(device(), peer, RouteId(random_.below(routes_)), bytes(), category(), "transfer");
+    if (chance(15)) return segment.join("join");
+    const DeviceId peer = chance(70) ? device() : DeviceId::none();
+    return segment.transfer(device(), peer, RouteId(below(routes_)), bytes(), category(), "transfer");
   }
 
   std::vector<ProgramBlock> make_blocks(int depth) {
     std::vector<ProgramBlock> blocks;
-    const std::uint32_t count = 1 + random_.below(3);
+    const std::uint32_t count = 1 + below(3);
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (depth < 3 && random_.chance(40)) {
-        blocks.emplace_back(Repeat{1 + static_cast<std::int64_t>(random_.below(4)), "repeat", make_blocks(depth + 1)});
+      if (depth < 3 && chance(40)) {
+        blocks.emplace_back(Repeat{1 + static_cast<std::int64_t>(below(4)), "repeat", make_blocks(depth + 1)});
       } else {
-        blocks.emplace_back(ids_[random_.below(static_cast<std::uint32_t>(ids_.size()))]);
+        blocks.emplace_back(ids_[below(static_cast<std::uint32_t>(ids_.size()))]);
       }
     }
     return blocks;
@@ -134,14 +138,6 @@ class Generator {
 SimTime half(SimTime time) { return SimTime(time.picoseconds() / 2); }
 
 }  // namespace
-
-std::uint64_t Random::next() {
-  state_ += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
 
 RandomCase random_case(std::uint64_t seed, RandomLimits limits) {
   return Generator(seed, limits).make();

@@ -9,19 +9,6 @@
 
 namespace podsim::test {
 
-// A small generator of its own (splitmix64), since the distributions of the standard library differ between machines.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();
-  // In [0, count).
-  std::uint32_t below(std::uint32_t count) { return static_cast<std::uint32_t>(next() % count); }
-  bool chance(std::uint32_t percent) { return below(100) < percent; }
-
- private:
-  std::uint64_t state_;
-};
-
 struct RandomCase {
   Platform platform;
   Program program;

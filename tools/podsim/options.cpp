@@ -74,8 +74,7 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
     parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
                  .options(known)
                  .positional(words)
-                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next | style::allow_short |
-                        style::allow_dash_for_short)
+                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                  .run();
   } catch (const po::unknown_option& error) {
     unknown_option(error.get_option_name(), options);

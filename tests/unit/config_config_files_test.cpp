@@ -10,7 +10,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
-using podsim::testing::TemporaryFolder;
+using podsim::test::TemporaryFolder;
 
 TEST_CASE("config files: the embedded tree is the source tree, byte for byte") {
   const ConfigFiles embedded = ConfigFiles::embedded();

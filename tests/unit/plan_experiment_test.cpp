@@ -6,7 +6,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
-using podsim::testing::TemporaryFolder;
+using podsim::test::TemporaryFolder;
 
 namespace {
 

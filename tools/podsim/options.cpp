@@ -74,8 +74,7 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
     parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
                  .options(known)
                  .positional(words)
-                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next | style::allow_short |
-                        style::allow_dash_for_short)
+                 .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                  .run();
   } catch (const po::unknown_option& error) {
     unknown_option(error.get_option_name(), options);
@@ -85,6 +84,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
   Arguments result;
   for (const po::option& option : parsed.options) {
     if (option.string_key == k_words) {
+      for (const std::string& word : option.value) {
+        if (word.size() > 1 && word.front() == '-') unknown_option(word, options);
+      }
       result.words_.insert(result.words_.end(), option.value.begin(), option.value.end());
       continue;
     }
@@ -101,7 +103,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
 }
 
 std::string help_text(const VerbSpec& verb) {
-  std::string text = fmt::format("Usage: podsim {}\n\n{}\n\nOptions:\n", verb.usage, verb.summary);
+  std::string text = fmt::format("Usage: podsim {}\n\n{}\n", verb.usage, verb.summary);
+  if (!verb.details.empty()) text += fmt::format("{}\n", verb.details);
+  text += "\nOptions:\n";
   for (const OptionSpec& option : all_options(verb)) {
     const std::string left = fmt::format("--{} {}", option.name, option.argument);
     text += fmt::format("  {:<28} {}{}\n", left, option.help, option.repeatable ? " (repeatable)" : "");

@@ -21,7 +21,8 @@ std::string broken_limits(const Verdict& verdict) {
   std::string text;
   for (const BrokenLimit& broken : verdict.broken) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} on {}: needs {} {}, has {}", broken.limit, broken.device, broken.need, broken.unit, broken.have);
+    text += fmt::format("{} on {}: needs {}{}{}, has {}", broken.limit, broken.device, format_number(broken.need),
+                        broken.unit.empty() ? "" : " ", broken.unit, format_number(broken.have));
   }
   return text;
 }

@@ -39,8 +39,8 @@ PlannerConstants read_planner(ConstantReader& reader) {
 
 LinkConstants read_links(ConstantReader& reader) {
   LinkConstants links;
-  links.neighbour_bandwidth = reader.bandwidth("system.neighbour.bandwidth");
-  links.message_latency = reader.time("system.message.latency");
+  links.neighbour_bandwidth = reader.bandwidth("system.ipu_link.bandwidth");
+  links.message_latency = reader.time("system.ipu_link.latency");
   links.ring_bandwidth = reader.bandwidth("system.ring.bandwidth");
   links.gateway_factor = reader.number("system.gateway.factor");
   links.gateway_latency = reader.time("system.gateway.latency");
@@ -48,6 +48,8 @@ LinkConstants read_links(ConstantReader& reader) {
   links.streaming_memory = reader.data("system.streaming.memory");
   links.streaming_memory_per_ipu = reader.data("system.streaming.memory_per_ipu");
   links.host_bandwidth = reader.bandwidth("system.host.bandwidth");
+  links.host_link_bandwidth = reader.bandwidth("system.host_link.bandwidth");
+  links.machines_per_host_link = reader.count("system.host_link.machines");
   return links;
 }
 
@@ -97,7 +99,9 @@ SystemConstants read_system_constants(ConstantReader& reader) {
   system.machines = reader.count("system.machines");
   system.hosts = reader.count("system.hosts");
   system.ipus_per_pod = reader.count("system.ipus_per_pod");
+  if (reader.has("system.machine_power")) system.machine_power = reader.power("system.machine_power");
   system.links = read_links(reader);
+  system.sharding_minimum_elements = reader.count("system.sharding.minimum_elements");
   return system;
 }
 

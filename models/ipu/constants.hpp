@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/config/constants.hpp"
@@ -74,6 +75,8 @@ struct LinkConstants {
   Bytes streaming_memory;          // of one machine
   Bytes streaming_memory_per_ipu;  // an IPU's share unless it asks for more
   Bandwidth host_bandwidth;        // from the host into one IPU
+  Bandwidth host_link_bandwidth;   // from the host to the machines behind one link
+  std::int64_t machines_per_host_link = 1;
 };
 
 struct SystemConstants {
@@ -82,7 +85,9 @@ struct SystemConstants {
   std::int64_t machines = 0;
   std::int64_t hosts = 0;
   std::int64_t ipus_per_pod = 0;   // IPUs joined by IPU-Links; larger systems are several of these
+  std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
+  std::int64_t sharding_minimum_elements = 0;  // smaller tensors are not sharded over replicas
 };
 
 struct SoftwareConstants {

@@ -8,13 +8,14 @@
 
 #include "models/ipu/ipu_config_keys.hpp"
 #include "sim/core/check.hpp"
+#include "sim/plan/settings_reader.hpp"
 
 namespace podsim::ipu {
 namespace {
 
-std::string origin_of(const Place& place) {
-  if (place.line == 0) return place.file;
-  return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+// check_keys lets numbers such as 4.0 pass as integers.
+std::int64_t whole(const Value& value) {
+  return value.is(Value::Kind::integer) ? value.as_integer() : static_cast<std::int64_t>(value.as_number());
 }
 
 template <class T>
@@ -22,12 +23,12 @@ T typed(const Value& value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value.as_boolean();
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return value.as_integer();
+    return whole(value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return value.as_string();
   } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
     T list;
-    for (const Value& element : value.elements()) list.push_back(element.as_integer());
+    for (const Value& element : value.elements()) list.push_back(whole(element));
     return list;
   } else {
     if (!value.is(Value::Kind::array)) return {value.as_number()};
@@ -45,6 +46,8 @@ bool has_wildcard(const std::vector<std::int64_t>& layers) {
 
 std::string count(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
+std::string entries(std::size_t n) { return n == 1 ? "1 entry" : fmt::format("{} entries", n); }
+
 class Resolver {
  public:
   Resolver(const MergedSection& merged, Diagnostics& diagnostics) : merged_(merged), diagnostics_(diagnostics) {}
@@ -59,6 +62,7 @@ class Resolver {
     check_splits_shape(config_.training);
     check_splits_shape(config_.inference);
     check_mode(config_.training);
+    inherit_problems();
     check_mode(config_.inference);
     check_half_layers();
     return std::move(config_);
@@ -200,6 +204,15 @@ class Resolver {
     fell_back_ = true;
   }
 
+  // What was found wrong with a training list is wrong with its copies too, and reported once.
+  void inherit_problems() {
+    const ModeSettings& training = config_.training;
+    ModeSettings& mode = config_.inference;
+    if (!mode.layers_per_ipu.given && !training.layers_per_ipu.valid) mode.layers_per_ipu.valid = false;
+    if (!mode.ipus_per_replica.given && !mode.layers_per_ipu.valid) mode.ipus_per_replica.valid = false;
+    if (!mode.matmul_proportion.given && !training.matmul_proportion.valid) mode.matmul_proportion.valid = false;
+  }
+
   void fail(Setting<std::vector<std::int64_t>>& setting, const std::string& key, std::string problem,
             std::string expected) {
     setting.valid = false;
@@ -240,7 +253,7 @@ class Resolver {
   void check_proportion(ModeSettings& mode) {
     Setting<std::vector<double>>& proportion = mode.matmul_proportion;
     const std::string key = "ipu." + mode.prefix + "matmul_proportion";
-    if (&mode == &config_.inference && fell_back_) {
+    if (&mode == &config_.inference && fell_back_ && proportion.valid) {
       diagnostics_.warning(proportion.place, key,
                            proportion.origin.substr(std::string("default: ").size()) + ": inference takes 0.2");
     }
@@ -264,20 +277,21 @@ class Resolver {
   void check_layers_length(ModeSettings& mode) {
     Setting<std::vector<std::int64_t>>& layers = mode.layers_per_ipu;
     const std::size_t ipus = static_cast<std::size_t>(mode.ipus_per_replica.value);
-    const bool replaced = &mode == &config_.training && config_.half_layers();
-    if (!layers.given || !layers.valid || replaced || has_wildcard(layers.value) || layers.value.size() == ipus) return;
+    const bool is_training = &mode == &config_.training;
+    const bool own = layers.given || is_training;  // a copy's problem is the original's
+    const bool replaced = is_training && config_.half_layers();
+    if (!own || !layers.valid || replaced || has_wildcard(layers.value) || layers.value.size() == ipus) return;
     fail(layers, mode.prefix + "layers_per_ipu",
-         fmt::format("{} has {}, but {}ipus_per_replica is {}", list_text(layers.value),
-                     layers.value.size() == 1 ? "1 entry" : fmt::format("{} entries", layers.value.size()), mode.prefix,
-                     ipus),
-         fmt::format("{} entries, or {}ipus_per_replica = {}", ipus, mode.prefix, layers.value.size()));
+         fmt::format("{}{} has {}, but {}ipus_per_replica is {}", list_text(layers.value),
+                     layers.given ? "" : " (" + layers.origin + ")", entries(layers.value.size()), mode.prefix, ipus),
+         fmt::format("{}, or {}ipus_per_replica = {}", entries(ipus), mode.prefix, layers.value.size()));
   }
 
   void check_splits_length(const ModeSettings& mode, Setting<std::vector<std::int64_t>>& splits, const char* part) {
     const std::size_t ipus = static_cast<std::size_t>(mode.ipus_per_replica.value);
     if (!splits.given || !splits.valid || splits.value.size() == ipus) return;
     fail(splits, fmt::format("{}serialized_{}_splits_per_ipu", mode.prefix, part),
-         fmt::format("{} entries for {} IPUs", splits.value.size(), ipus), "one entry per IPU");
+         fmt::format("{} for {}", entries(splits.value.size()), count(ipus, "IPU")), "one entry per IPU");
   }
 
   void check_one_way(const ModeSettings& mode, const Setting<std::int64_t>& factor,
@@ -308,7 +322,7 @@ class Resolver {
     for (auto* list : {&attention, &ffn}) {
       if (list->value.size() == ipus) continue;
       fail(*list, list == &attention ? "attention_layers_per_ipu" : "ffn_layers_per_ipu",
-           fmt::format("{} entries for {} IPUs", list->value.size(), ipus), "one entry per IPU");
+           fmt::format("{} for {}", entries(list->value.size()), count(ipus, "IPU")), "one entry per IPU");
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_config_keys.hpp"
+#include "sim/plan/settings_reader.hpp"
 
 namespace podsim::ipu {
 namespace {
@@ -18,14 +19,6 @@ const Value::Member* member_of(const Value& table, std::string_view key) {
 }
 
 std::string full(std::string_view key) { return "ipu." + std::string(key); }
-
-std::string path_of_config(const Value& config) {
-  const std::string& path = config.as_string();
-  const Place& place = config.place();
-  if (path.starts_with('/') || place.line == 0) return path;  // line 0: given on the command line
-  const std::size_t slash = place.file.rfind('/');
-  return slash == std::string::npos ? path : place.file.substr(0, slash + 1) + path;
-}
 
 bool is_pod_dictionary(const Value& value) {
   if (!value.is(Value::Kind::table) || value.members().empty()) return false;
@@ -60,7 +53,7 @@ class Merger {
   void read_file() {
     const Value* config = section_.find("config");
     if (config == nullptr || !config->is(Value::Kind::string)) return;  // the wrong type is check_keys' to tell
-    const std::string path = path_of_config(*config);
+    const std::string path = path_from(*config);
     const std::optional<std::string> text = read_text_file(path, config->place(), "ipu.config", diagnostics_);
     if (text) {
       merged_.file_text = *text;
@@ -82,8 +75,8 @@ class Merger {
       if (version) {
         range = {*version, *version, VersionOrigin::given, "given"};
       } else {
-        fail(written->place(), "version", fmt::format("\"{}\" is no version of optimum-graphcore", written->as_string()),
-             "0.1 to 0.7.1");
+        fail(written->place(), "version",
+             fmt::format("\"{}\" is no version of optimum-graphcore", written->as_string()), "0.1 to 0.7.1");
       }
     } else if (written == nullptr && file_) {
       infer_version();

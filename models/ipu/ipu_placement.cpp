@@ -66,7 +66,8 @@ class Checker {
     if (!mode_.ipus_per_replica.valid || !mode_.matmul_proportion.valid) return;
     placement_.matmul_proportion = mode_.matmul_proportion.value;
     const std::size_t ipus = static_cast<std::size_t>(placement_.ipus_per_replica);
-    if (placement_.matmul_proportion.size() == 1) placement_.matmul_proportion.resize(ipus, mode_.matmul_proportion.value[0]);
+    std::vector<double>& proportions = placement_.matmul_proportion;
+    if (proportions.size() == 1) proportions.assign(ipus, mode_.matmul_proportion.value[0]);
   }
 
   // Layers
@@ -96,7 +97,7 @@ class Checker {
                      fmt::format("{} is ignored: with one IPU per replica all {} stand on it", list_text(list.value),
                                  layers_of_model()));
     }
-    placement_.layers = {{request_.layers, request_.layers}};
+    placement_.layers = {{request_.layers}, {request_.layers}};
     placed_ = true;
   }
 
@@ -112,7 +113,7 @@ class Checker {
       list.assign(static_cast<std::size_t>(ipus), -1);
     }
     if (!fill(list)) return;
-    for (const std::int64_t count : list) placement_.layers.push_back({count, count});
+    placement_.layers = {list, list};
     placed_ = true;
   }
 
@@ -161,14 +162,12 @@ class Checker {
       if (placed == request_.layers) continue;
       sums_right = false;
       found_.error(list->place, list == &attention ? "ipu.attention_layers_per_ipu" : "ipu.ffn_layers_per_ipu",
-                   fmt::format("{} places {}, but the model has {}", list_text(list->value), plural(placed, "half layer"),
-                               layers_of_model()),
+                   fmt::format("{} places {}, but the model has {}", list_text(list->value),
+                               plural(placed, "half layer"), layers_of_model()),
                    fmt::format("a sum of {}", request_.layers));
     }
     if (!sums_right || !check_half_order()) return;
-    for (std::size_t i = 0; i < attention.value.size(); ++i) {
-      placement_.layers.push_back({attention.value[i], ffn.value[i]});
-    }
+    placement_.layers = {attention.value, ffn.value};
     placed_ = true;
   }
 
@@ -179,7 +178,8 @@ class Checker {
     const std::vector<std::int64_t>& ffn = config_.ffn_layers_per_ipu.value;
     const std::optional<std::size_t> wrong = first_out_of_order(0);
     if (!wrong) return true;
-    if (request_.head == HeadPlacement::first_ipu && ffn[0] > 0 && attention.size() > 1 && !first_out_of_order(1)) {
+    const bool head_returns = request_.outer == OuterBlocks::head_on_first_ipu && attention.size() > 1;
+    if (head_returns && ffn[0] > 0 && !first_out_of_order(1)) {
       placement_.last_ffn_on_first_ipu = true;
       return true;
     }
@@ -244,20 +244,20 @@ class Checker {
   // Stages
 
   void count_stages() {
-    const std::size_t last = placement_.layers.size() - 1;
+    const std::size_t last = placement_.layers.attention.size() - 1;
     std::vector<std::size_t> visits;
     const auto visit = [&](std::size_t ipu) {
       if (visits.empty() || visits.back() != ipu) visits.push_back(ipu);
     };
-    if (request_.head != HeadPlacement::in_list) visit(0);
+    if (request_.outer != OuterBlocks::in_list) visit(0);
     for (std::size_t i = 0; i <= last; ++i) {
       const bool moved = i == 0 && placement_.last_ffn_on_first_ipu;
-      if (placement_.layers[i].attention + placement_.layers[i].ffn - (moved ? 1 : 0) > 0) visit(i);
+      if (placement_.layers.attention[i] + placement_.layers.feed_forward[i] - (moved ? 1 : 0) > 0) visit(i);
     }
     const std::size_t before_head = visits.size();
-    if (request_.head == HeadPlacement::first_ipu) visit(0);
-    if (request_.head == HeadPlacement::last_ipu) visit(last);
-    const bool returns = request_.head == HeadPlacement::first_ipu && visits.size() > before_head;
+    if (request_.outer == OuterBlocks::head_on_first_ipu) visit(0);
+    if (request_.outer == OuterBlocks::head_on_last_ipu) visit(last);
+    const bool returns = request_.outer == OuterBlocks::head_on_first_ipu && visits.size() > before_head;
     placement_.forward_stages = static_cast<std::int64_t>(std::max<std::size_t>(1, visits.size()));
     placement_.stages = training() ? 2 * placement_.forward_stages - 1 : placement_.forward_stages;
     training() ? check_accumulation(returns) : check_inference_fill();
@@ -299,8 +299,8 @@ class Checker {
     const std::int64_t have = request_.system_ipus;
     if (ipus > have) {
       found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                   fmt::format("a pipeline of {} does not fit on a {} with {}", plural(ipus, "IPU"), request_.system_name,
-                               plural(have, "IPU")),
+                   fmt::format("a pipeline of {} does not fit on a {} with {}", plural(ipus, "IPU"),
+                               request_.system_name, plural(have, "IPU")),
                    fmt::format("at most {}", have));
       return;
     }
@@ -346,7 +346,7 @@ class Checker {
     const std::int64_t call = batch * placement_.replication_factor * placement_.gradient_accumulation *
                               placement_.device_iterations;
     if (*request_.dataset_samples >= call) return;
-    found_.warning(mode_.device_iterations.place, "workload.dataset_samples",
+    found_.warning(request_.dataset_place, "workload.dataset_samples",
                    fmt::format("{} are fewer than one host call takes: micro-batch {} × {} × accumulation {} × device "
                                "iterations {} = {}; the incomplete batch is dropped and nothing runs",
                                plural(*request_.dataset_samples, "sample"), batch,

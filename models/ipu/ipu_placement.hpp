@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "models/ipu/ipu_config.hpp"
+#include "models/ipu/pipeline.hpp"
 
 namespace podsim::ipu {
 
 // Where the blocks outside the counted layers stand.
-enum class HeadPlacement {
-  first_ipu,  // embedding on IPU 0, head back on IPU 0 (pre-training, masked and causal language models, T5, BART)
-  last_ipu,   // embedding on IPU 0, head on the last IPU (question answering, classification, ViT)
-  in_list,    // both are counted as layers (wav2vec2)
+enum class OuterBlocks {
+  head_on_first_ipu,  // embedding on IPU 0, head back on it (pre-training, masked and causal language models, T5, BART)
+  head_on_last_ipu,   // embedding on IPU 0, head on the last IPU (question answering, classification, ViT)
+  in_list,            // both are counted as layers (wav2vec2)
 };
 
 struct PlacementRequest {
@@ -23,22 +24,18 @@ struct PlacementRequest {
   std::string model_type;            // "bert", "gpt2", … decides between padding and refusing a vocabulary
   std::int64_t layers = 0;           // blocks that layers_per_ipu counts, e.g. 24, or 23 for wav2vec2 pre-training
   std::string layer_names;           // what is counted when it is not plain layers, for messages; may be empty
-  HeadPlacement head = HeadPlacement::first_ipu;
+  OuterBlocks outer = OuterBlocks::head_on_first_ipu;
   std::int64_t vocabulary = 0;       // rows of the embedding; 0: none
   std::string system_name;           // "Pod16"
   std::int64_t system_ipus = 0;      // of all nodes
   std::int64_t instances = 1;        // host processes; each drives at most 64 IPUs
   std::int64_t micro_batch_size = 1;
   std::optional<std::int64_t> dataset_samples;
-};
-
-struct IpuLayers {
-  std::int64_t attention = 0;
-  std::int64_t ffn = 0;  // equal to attention unless half layers are placed
+  Place dataset_place;               // of workload.dataset_samples
 };
 
 struct Placement {
-  std::vector<IpuLayers> layers;          // one per IPU of a replica
+  LayerPlacement layers;                  // one count per IPU of a replica
   bool last_ffn_on_first_ipu = false;     // half layers: the last feed-forward half stands with the head on IPU 0
   std::int64_t ipus_per_replica = 1;
   std::int64_t replication_factor = 1;

@@ -11,7 +11,7 @@ std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const Tr
     PlacedParameters& target = placed[static_cast<std::size_t>(ipus[block])];
     for (const ParameterTensor& tensor : graph.blocks[block].parameters) {
       if (tensor.tied) continue;
-      const bool sharded = tensor.elements >= constants.memory.sharding_minimum_elements;
+      const bool sharded = tensor.elements >= constants.system.sharding_minimum_elements;
       target.elements += tensor.elements;
       target.tensors += 1;
       target.sharded_elements += sharded ? (tensor.elements + shards - 1) / shards : tensor.elements;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/ipu/ipu_constants.hpp"
+#include "models/ipu/operator_cost.hpp"
 #include "models/ipu/pipeline.hpp"
 #include "models/ipu/pod.hpp"
 #include "sim/plan/family.hpp"
@@ -24,8 +25,10 @@ struct TrainingSetup {
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
-  bool half_partials = true;
+  AmpMode mode = AmpMode::half_half;
 
+  // How the operators on one IPU of a replica run.
+  Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };

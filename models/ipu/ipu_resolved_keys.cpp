@@ -4,13 +4,14 @@
 
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_config_keys.hpp"
+#include "sim/plan/settings_reader.hpp"
 
 namespace podsim::ipu {
 namespace {
 
 std::string toml(bool value) { return value ? "true" : "false"; }
 std::string toml(std::int64_t value) { return fmt::format("{}", value); }
-std::string toml(const std::string& value) { return fmt::format("\"{}\"", value); }
+std::string toml(const std::string& value) { return toml_string(value); }
 std::string toml(const std::vector<std::int64_t>& values) { return list_text(values); }
 std::string toml(const std::vector<double>& values) {
   return values.size() == 1 ? fmt::format("{}", values[0]) : list_text(values);
@@ -85,7 +86,9 @@ std::vector<ResolvedKey> resolved_keys(const IpuConfig& config) {
   lines.add("auto_loss_scaling", config.auto_loss_scaling);
   lines.add("output_mode", config.output_mode);
   lines.add_mode(config.inference, false);
-  lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+  if (!config.always_sharded_inference()) {
+    lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+  }
   return lines.take();
 }
 

@@ -19,7 +19,7 @@ class TrainingLowering {
         slowdown_(ipu_plan.slowdown),
         pipeline_(make_pipeline(plan.graph, setup_.placement)),
         inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_},
-        costs_(constants_),
+        costs_(constants_.chip, constants_.cost),
         pod_(build_pod(ipu_plan.pod, pipeline_, constants_)),
         fold_(fold_replicas(pod_, slowdown_, options.fold)),
         parameters_(place_parameters(plan.graph, setup_, constants_)),
@@ -256,7 +256,7 @@ class TrainingLowering {
   const std::vector<double>& slowdown_;
   Pipeline pipeline_;
   MemoryInputs inputs_;
-  OperatorCostModel costs_;
+  const OperatorCostModel costs_;
   Pod pod_;
   ReplicaFold fold_;
   std::vector<PlacedParameters> parameters_;

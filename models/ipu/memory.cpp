@@ -18,7 +18,7 @@ std::int64_t count_layers(const ModelGraph& graph, const std::vector<std::size_t
 
 class Account {
  public:
-  Account(const MemoryInputs& inputs, OperatorCostModel& costs) : in_(inputs), costs_(costs) {
+  Account(const MemoryInputs& inputs, const OperatorCostModel& costs) : in_(inputs), costs_(costs) {
     blocks_.resize(static_cast<std::size_t>(in_.setup.ipus_per_replica));
     const std::vector<int> ipus = place_blocks(in_.graph, in_.setup.placement);
     for (std::size_t block = 0; block < ipus.size(); ++block) blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
@@ -78,21 +78,20 @@ class Account {
     return largest;
   }
 
-  Bytes temporaries(std::size_t ipu) {
+  Bytes temporaries(std::size_t ipu) const {
+    const Execution execution = in_.setup.execution(ipu);
     Bytes largest;
     for (const std::size_t index : blocks_[ipu]) {
       const Block& block = in_.graph.blocks[index];
       for (const auto* phase : {&block.forward, &block.backward}) {
-        for (const Operator& op : *phase) {
-          largest = std::max(largest, costs_.temporary(op, in_.setup, ipu));
-        }
+        largest = std::max(largest, costs_.temporary(*phase, execution, in_.constants.memory.plan_tolerance));
       }
     }
     return largest;
   }
 
   const MemoryInputs& in_;
-  OperatorCostModel& costs_;
+  const OperatorCostModel& costs_;
   std::vector<std::vector<std::size_t>> blocks_;  // by IPU
   std::vector<PlacedParameters> parameters_;      // by IPU
 };
@@ -128,7 +127,7 @@ Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings&
   return Bytes(optimizer_state_bytes(settings) * parameters.sharded_elements);
 }
 
-std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, OperatorCostModel& costs) {
+std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   Account account(inputs, costs);
   std::vector<std::vector<MemoryAccountEntry>> by_ipu;
   for (std::int64_t ipu = 0; ipu < inputs.setup.ipus_per_replica; ++ipu) {

@@ -47,6 +47,6 @@ struct MemoryInputs {
 };
 
 // Entries per IPU of a replica.
-std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, OperatorCostModel& costs);
+std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs);
 
 }  // namespace podsim::ipu

@@ -8,15 +8,18 @@
 namespace podsim::ipu {
 namespace {
 
-std::vector<WorkOp> cost_phase(const Block& block, WorkPhase phase, const TrainingSetup& setup, std::size_t ipu,
-                               OperatorCostModel& costs) {
+std::vector<WorkOp> cost_phase(const Block& block, WorkPhase phase, std::size_t ipu, const MemoryInputs& inputs,
+                               const OperatorCostModel& costs) {
   const char* phase_name = phase == WorkPhase::forward ? "forward" : phase == WorkPhase::recompute ? "recompute" : "backward";
+  const Repetition repetition = phase == WorkPhase::recompute ? Repetition::recompute : Repetition::first;
+  const Execution execution = inputs.setup.execution(ipu);
+  const IpuConstants& constants = inputs.constants;
   std::vector<WorkOp> work;
   for (const Operator& op : phase == WorkPhase::backward ? block.backward : block.forward) {
     WorkOp item;
-    item.cost = costs.cost(op, setup, ipu, phase == WorkPhase::recompute);
+    item.cost = to_cost_vector(costs.cost(op, execution), constants.chip.clock, constants.software.framework_factor, repetition);
     item.label = fmt::format("{}, {}: {}", block.name, phase_name, op.name);
-    item.temporary = costs.temporary(op, setup, ipu);
+    item.temporary = costs.temporary({&op, 1}, execution, constants.memory.plan_tolerance);
     work.push_back(std::move(item));
   }
   return work;
@@ -55,16 +58,16 @@ const std::vector<WorkOp>& BlockWork::phase(WorkPhase phase) const {
   return backward;
 }
 
-std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, OperatorCostModel& costs) {
+std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   const std::vector<int> ipus = place_blocks(inputs.graph, inputs.setup.placement);
   std::vector<BlockWork> works;
   for (std::size_t index = 0; index < inputs.graph.blocks.size(); ++index) {
     const Block& block = inputs.graph.blocks[index];
     const auto ipu = static_cast<std::size_t>(ipus[index]);
     BlockWork work;
-    work.forward = cost_phase(block, WorkPhase::forward, inputs.setup, ipu, costs);
-    work.recompute = cost_phase(block, WorkPhase::recompute, inputs.setup, ipu, costs);
-    work.backward = cost_phase(block, WorkPhase::backward, inputs.setup, ipu, costs);
+    work.forward = cost_phase(block, WorkPhase::forward, ipu, inputs, costs);
+    work.recompute = cost_phase(block, WorkPhase::recompute, ipu, inputs, costs);
+    work.backward = cost_phase(block, WorkPhase::backward, ipu, inputs, costs);
     work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));
   }

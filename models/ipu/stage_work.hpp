@@ -29,7 +29,7 @@ struct BlockWork {
 };
 
 // By block of the graph.
-std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, OperatorCostModel& costs);
+std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs);
 
 // Work of one IPU in one cycle, in order. A group of blocks between `activations_begin` and the end of the last op of
 // its backward keeps its activations.

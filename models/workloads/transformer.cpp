@@ -104,7 +104,7 @@ std::vector<Operator> attention_backward(const TransformerShape& shape, const Tr
   ops.back().launches = 3;
   ops.push_back(score_operator("scale_gradient", x, s, 1));
   ops.push_back(matmul_operator("query_gradient", {groups, s, s, d}));
-  ops.push_back(matmul_operator("key_gradient", {groups, s, d, s}));
+  ops.push_back(matmul_operator("key_gradient", {groups, s, s, d}));
   ops.push_back(elementwise_operator("merge_heads_gradient", 3 * t * h, 1, 3));
   ops.push_back(elementwise_operator("qkv_bias_gradient", 3 * t * h, 1, q));
   append(ops, qkv_products(shape, batch, true));

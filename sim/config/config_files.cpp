@@ -35,7 +35,7 @@ ConfigFiles ConfigFiles::from_folder(const std::string& folder) {
   std::error_code code;
   if (folder.empty() || !fs::is_directory(folder, code)) {
     Diagnostics diagnostics;
-    diagnostics.error({"command line", 0, 0}, "--configs", fmt::format("\"{}\" is not a folder", folder), "a folder");
+    diagnostics.error({"command line", 0, 0}, "--configs", fmt::format("\"{}\" is not a folder", folder));
     throw ConfigError(std::move(diagnostics));
   }
   ConfigFiles files;

@@ -104,6 +104,7 @@ class Builder : public nlohmann::json_sax<Json> {
       diagnostics_.error(place, path(), fmt::format("written twice; the first is in line {}", earlier->second.line));
     }
     frame.key_place = std::move(place);
+    frame.has_key = true;
     return true;
   }
 
@@ -129,6 +130,7 @@ class Builder : public nlohmann::json_sax<Json> {
     std::vector<Value> elements;  // of an array
     Place place;
     bool object = false;
+    bool has_key = false;  // an object between a key and its value
     std::string key;
     Place key_place;
     std::map<std::string, Place, std::less<>> keys;
@@ -165,6 +167,7 @@ class Builder : public nlohmann::json_sax<Json> {
     if (frame.object) {
       frame.container.add(std::move(frame.key), std::move(frame.key_place), std::move(value));
       frame.key.clear();
+      frame.has_key = false;
     } else {
       frame.elements.push_back(std::move(value));
     }
@@ -201,7 +204,14 @@ class Builder : public nlohmann::json_sax<Json> {
     const std::size_t before = at == 0 ? std::string_view::npos : text_.find_last_not_of(" \t\r\n", at - 1);
     const bool after_comma = before != std::string_view::npos && text_[before] == ',';
     if (after_comma && (text_[at] == ']' || text_[at] == '}')) return {"a comma before the closing bracket", ""};
+    if (!frames_.empty() && frames_.back().object && !frames_.back().has_key && is_bare_word(text_[at])) {
+      return {"a key without double quotes", "a string"};
+    }
     return {readable(what), ""};
+  }
+
+  static bool is_bare_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '\'';
   }
 
   // The library's words between "… - " and its quotation of the text, which may hold any bytes.

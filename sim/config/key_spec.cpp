@@ -37,12 +37,19 @@ std::string number_text(const Value& value) {
   return value.is(Kind::integer) ? std::to_string(value.as_integer()) : format_number(value.as_number());
 }
 
+// A bound as the user would write it: with the unit of a quantity, whole numbers without an exponent.
+std::string bound_text(const KeySpec& spec, double bound) {
+  if (spec.type == KeyType::quantity) return format_quantity(bound, spec.unit);
+  const bool whole = bound == std::floor(bound) && std::abs(bound) < 1e15;
+  return whole ? std::to_string(static_cast<std::int64_t>(bound)) : format_number(bound);
+}
+
 std::string range_text(const KeySpec& spec) {
   if (spec.minimum && spec.maximum) {
-    return fmt::format("from {} to {}", format_number(*spec.minimum), format_number(*spec.maximum));
+    return fmt::format("from {} to {}", bound_text(spec, *spec.minimum), bound_text(spec, *spec.maximum));
   }
-  if (spec.minimum) return "at least " + format_number(*spec.minimum);
-  return "at most " + format_number(*spec.maximum);
+  if (spec.minimum) return "at least " + bound_text(spec, *spec.minimum);
+  return "at most " + bound_text(spec, *spec.maximum);
 }
 
 std::string expected_text(const KeySpec& spec) {

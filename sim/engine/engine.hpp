@@ -1,5 +1,5 @@
 #pragma once
-// Runs a program on a platform. The walk over blocks, repeats and observers is common; how the ops of one segment share
+// Runs a program on a platform; both must have passed `verify`. The walk over blocks, repeats and observers is common; how the ops of one segment share
 // devices and links in time is the simulator's: `native` (own event heap and max-min) or `simgrid` (the reference).
 
 #include <memory>
@@ -23,14 +23,20 @@ struct EngineOptions {
 class Engine {
  public:
   Engine(std::string name, std::unique_ptr<SegmentSimulator> simulator);
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
   const std::string& name() const { return name_; }
-  // Throws InternalError when ops stay unfinished, naming who waits for what.
+  // Executes every distinct segment once and tells observers of each place where it stands. Throws InternalError when
+  // ops stay unfinished, naming who waits for what. One run at a time per Engine.
   RunResult run(const Platform& platform, const Program& program, std::span<Observer* const> observers = {},
                 EngineOptions options = {});
 
  private:
   std::string name_;
   std::unique_ptr<SegmentSimulator> simulator_;
+  struct Arena;
+  std::unique_ptr<Arena> arena_;  // kept from run to run
 };
 
 // The engine of that name: "native", or "simgrid" from the module in `module_folder` (opened on first use; the folder

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace podsim {
 namespace {
@@ -26,13 +27,27 @@ bool is_dotted_path(std::string_view path) {
   });
 }
 
-// `system` may be written as a name alone; a key below it turns the name into a table that holds it.
-void widen_system(Value& document, std::string_view path) {
-  const Value* system = document.find("system");
-  if (system == nullptr || !system->is(Value::Kind::string) || !path.starts_with("system.")) return;
-  Value table = Value::table(system->place());
-  table.add("name", system->place(), *system);
-  document.set("system", std::move(table));
+// Sections that may be written as a name alone.
+constexpr std::array<std::string_view, 2> k_named_sections = {"system", "software"};
+
+// A key below a section that is a name alone turns it into a table that holds the name.
+void widen_named_section(Value& document, std::string_view path) {
+  for (const std::string_view section : k_named_sections) {
+    const Value* value = document.find(section);
+    const bool below = path.starts_with(section) && path.substr(section.size()).starts_with('.');
+    if (!below || value == nullptr || !value->is(Value::Kind::string)) continue;
+    Value table = Value::table(value->place());
+    table.add("name", value->place(), *value);
+    document.set(section, std::move(table));
+  }
+}
+
+// A new name leaves the other keys of such a section's table as they are.
+std::string target_of(const Value& document, const std::string& path, const Value& value) {
+  const bool named = std::find(k_named_sections.begin(), k_named_sections.end(), path) != k_named_sections.end();
+  const Value* old = document.find(path);
+  const bool keeps_table = named && value.is(Value::Kind::string) && old != nullptr && old->is(Value::Kind::table);
+  return keeps_table ? path + ".name" : path;
 }
 
 // The longest part of `path` that stands in the document as something else than a table; empty: none.
@@ -63,25 +78,22 @@ void apply_override(Experiment& experiment, const std::string& assignment, Diagn
     diagnostics.error(command_line(), "--set", fmt::format("\"{}\" has no \"=\"", assignment), std::string(k_form));
     return;
   }
-  std::string path(trimmed(std::string_view(assignment).substr(0, equals)));
+  const std::string path(trimmed(std::string_view(assignment).substr(0, equals)));
   if (!is_dotted_path(path)) {
     diagnostics.error(command_line(), "--set", fmt::format("\"{}\" is not a key", path), std::string(k_form));
     return;
   }
   Value& document = experiment.document;
   if (!document.is(Value::Kind::table)) document = Value::table(command_line());
-  widen_system(document, path);
+  widen_named_section(document, path);
   if (const std::string blocking = blocking_part(document, path); !blocking.empty()) {
     const Value& found = *document.find(blocking);
     diagnostics.error(command_line(), path, fmt::format("\"{}\" is {}", blocking, kind_name(found.kind())), "a table");
     return;
   }
   Value value = parse_override_value(std::string_view(assignment).substr(equals + 1), command_line());
-  // A new name leaves the other keys of a system's table as they are.
-  const Value* system = document.find("system");
-  const bool only_name = path == "system" && value.is(Value::Kind::string);
-  if (only_name && system != nullptr && system->is(Value::Kind::table)) path = "system.name";
-  document.set(path, std::move(value));
+  const std::string target = target_of(document, path, value);
+  document.set(target, std::move(value));
 }
 
 }  // namespace podsim

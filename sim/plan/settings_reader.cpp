@@ -87,8 +87,9 @@ WorkloadSettings SettingsReader::read(const ModelKind& kind, const ModelShape& s
   settings.packing_factor = number("workload.packing_factor", 1.0, "default: not packed");
   read_shapes(kind, shape, settings);
   settings.optimizer = text("workload.optimizer", "adamw", "default");
-  settings.first_moment_bytes =
-      text("workload.first_moment_format", "float16", "default: as the reference trainer stores it") == "float16" ? 2 : 4;
+  if (const auto format = read_text(document_, "workload.first_moment_format")) {
+    settings.first_moment_bytes = *format == "float16" ? 2 : 4;  // printed by the family, like precision
+  }
   settings.recompute = boolean("workload.recompute", true, "default: as pipelined training does");
   settings.split_qkv = boolean("workload.split_qkv", false, "default");
   settings.attention_dropout = boolean("workload.attention_dropout", true, "default");

@@ -82,7 +82,8 @@ void add_run_keys(std::vector<KeySpec>& keys) {
   keys.push_back(count("workload.micro_batch_size", 1e7, "1", "samples per device and pass", "shapes", "activations"));
   keys.push_back(choice("workload.optimizer", {"sgd", "sgd-momentum", "adam", "adamw", "lamb", "lars"}, "adamw",
                         "the optimizer", "update and state traffic", "optimizer state"));
-  keys.push_back(choice("workload.first_moment_format", {"float16", "float32"}, "float16",
+  keys.push_back(choice("workload.first_moment_format", {"float16", "float32"},
+                        "what the machine's own configuration implies",
                         "how the optimizer's first moment is stored", "state traffic", "optimizer state"));
   keys.push_back(key("workload.recompute", KeyType::boolean, "true",
                      "backward stages run their forward again (all but the last)", "recomputation", "stashes"));

@@ -2,9 +2,11 @@
 // Makes programs. Local ops of one device are chained in the order in which they are added (a device runs one at a
 // time); all other order is stated with `depend`.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,11 +18,15 @@ class ProgramBuilder;
 
 class SegmentBuilder {
  public:
-  // Adds a local op and an edge from the op this device did last in this segment, local or transfer joined by `then`.
+  // Adds a local op and an edge from the op this device did last in this segment: a local, or a transfer put into its
+  // chain by `chain`.
   OpId local(DeviceId device, const CostVector& cost, std::string_view label);
-  // Adds a transfer; it starts with the segment unless `depend` or `then` orders it.
+  // The same with what ProgramBuilder::cost and ::label interned before, for ops made many times.
+  OpId local(DeviceId device, CostId cost, LabelId label);
+  // Adds a transfer; it starts with the segment unless `depend` or `chain` orders it.
   OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category,
                 std::string_view label);
+  OpId transfer(DeviceId device, DeviceId peer, RouteId route, Bytes bytes, CostCategory category, LabelId label);
   OpId join(std::string_view label);
   void depend(OpId before, OpId after);
   // Puts a transfer into its device's chain: after what the device did last, before what it does next.
@@ -32,6 +38,10 @@ class SegmentBuilder {
  private:
   friend class ProgramBuilder;
   SegmentBuilder(ProgramBuilder& program, std::string name);
+  OpId append(Op op);
+  // Orders `op` after what `device` did last and makes it the last.
+  void follow(DeviceId device, OpId op);
+
   ProgramBuilder& program_;
   Segment segment_;
   std::vector<std::pair<OpId, OpId>> edges_;
@@ -42,7 +52,7 @@ class ProgramBuilder {
  public:
   ProgramBuilder();
   SegmentBuilder segment(std::string name);
-  // Closes a segment: builds its adjacency, orders its memory steps.
+  // Closes a segment: builds its adjacency (an edge stated twice counts once), orders its memory steps.
   SegmentId add(SegmentBuilder&& segment);
   MemoryCategory memory_category(std::string_view name);
   FoldId fold(FoldMap map);
@@ -54,13 +64,21 @@ class ProgramBuilder {
   Program build(std::vector<ProgramBlock> blocks) &&;
 
  private:
+  friend class SegmentBuilder;
+  struct CostHash {
+    std::size_t operator()(const CostVector& cost) const;
+  };
   Program program_;
-  std::map<CostVector, CostId> cost_ids_;
+  std::unordered_map<CostVector, CostId, CostHash> cost_ids_;
   std::map<std::string, LabelId, std::less<>> label_ids_;
 };
 
+// Fills the adjacency of a segment from edges in any order; an edge stated twice counts once.
+void set_edges(Segment& segment, const std::vector<std::pair<OpId, OpId>>& edges);
+
 // Fuses chains of local ops of one device (each the only successor of the one before it, which is its only
 // predecessor) into one op: durations and costs add, memory steps keep their instants. Same times, fewer events.
+// A fused op is labelled "first … last (n ops)".
 Program merge(const Program& program);
 
 }  // namespace podsim

@@ -20,8 +20,7 @@ namespace podsim {
 
 // Where time goes. The order is the order of reports.
 enum class CostCategory : std::uint8_t {
-  compute, recompute, exchange, sync, inter_device, host_io, off_chip_memory, collective, weight_update, launch,
-  bubble, other,
+  compute, recompute, exchange, sync, inter_device, host_io, off_chip_memory, collective, weight_update, launch, bubble, other,
 };
 inline constexpr std::size_t k_cost_categories = 12;
 std::string_view name(CostCategory category);
@@ -54,7 +53,7 @@ struct Op {
 using MemoryCategory = std::uint8_t;
 
 // A change of the bytes in use. The steps of an op happen at `offset` after its start or, with `from_finish`, at its
-// finish (offset 0). At one instant releases are applied before allocations of later ops in op order.
+// finish (offset 0). At one instant all releases are applied before all allocations.
 struct MemoryStep {
   OpId op;
   bool from_finish = false;
@@ -109,9 +108,9 @@ struct Program {
   const Segment& operator[](SegmentId id) const { return segments[id.index()]; }
 };
 
-// Throws InternalError naming the first fault: an edge out of range, a cycle, an op without device, route or cost, a
-// cost that does not sum to its duration, a repeated segment whose memory steps do not cancel out per memory and
-// category over one iteration, a repeat count below 1.
+// Throws InternalError naming the first fault: an edge out of range, a cycle, an op without device, route or cost, a cost
+// that does not sum to its duration, an op of a folded segment away from the representatives, a repeat whose memory steps
+// do not cancel out per memory and category over one iteration of its blocks, a repeat count below 1.
 void verify(const Program& program, const Platform& platform);
 
 }  // namespace podsim

@@ -79,6 +79,8 @@ constexpr std::array k_accepted{
     DimensionText{"number", "none"},
 };
 
+constexpr std::array<std::string_view, 7> k_data_units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 std::string_view trimmed(std::string_view text) {
@@ -256,7 +258,7 @@ std::string format_time(Duration duration) {
 std::string format_time(SimTime time) { return format_time(time.duration()); }
 
 std::string format_bytes(Bytes bytes) {
-  return scaled(static_cast<double>(bytes.count()), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"});
+  return scaled(static_cast<double>(bytes.count()), 1024, k_data_units);
 }
 
 std::string format_bandwidth(Bandwidth bandwidth) {
@@ -276,6 +278,19 @@ std::string format_count(FlopCount count) {
 }
 
 std::string format_count(double count) { return scaled(count, 1000, {"", "k", "M", "G", "T", "P", "E"}); }
+
+std::string format_quantity(double base_value, std::string_view dimension) {
+  if (dimension == "time") return format_time(seconds(base_value));
+  if (dimension == "data") return scaled(base_value, 1024, k_data_units);
+  if (dimension == "bandwidth") return format_bandwidth(bytes_per_second(base_value));
+  if (dimension == "clock") return format_clock(hertz(base_value));
+  if (dimension == "flop_rate") return format_rate(flop_per_second(base_value));
+  if (dimension == "flop_count") return format_count(flop(base_value));
+  if (dimension == "power") return with_unit(base_value, "W");
+  if (dimension == "energy") return with_unit(base_value, "J");
+  if (dimension == "cycles") return with_unit(base_value, "cycles");
+  return format_number(base_value);
+}
 
 std::string format_significant(double value) {
   const double magnitude = std::abs(value);

@@ -45,6 +45,10 @@ std::string format_count(FlopCount count);
 // A plain number with a prefix behind it: "334.1 M", "76".
 std::string format_count(double count);
 
+// A value in base units of a dimension as it is named in ParsedQuantity: "64 GB/s" of bandwidth; without a known
+// dimension the plain number.
+std::string format_quantity(double base_value, std::string_view dimension);
+
 // Four significant digits, no prefix and no exponent for anything people meet: "0.1234", "12.34", "123456".
 std::string format_significant(double value);
 

@@ -67,7 +67,7 @@ std::vector<std::string> differences(const OutputBlock& block, const std::vector
 }
 
 // Runs the block's command with the program of this build.
-std::vector<std::string> printed_by(OutputBlock block) {
+std::vector<std::string> printed_by(const OutputBlock& block) {
   std::string command = block.command;
   const std::size_t at = command.find(k_program);
   if (at != std::string::npos) command.replace(at, k_program.size(), test::shell_quoted(test::program()));

@@ -1,0 +1,100 @@
+#include "models/ipu/family.hpp"
+
+#include <fmt/format.h>
+
+#include "models/ipu/ipu_config_keys.hpp"
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/lowering.hpp"
+#include "models/ipu/memory.hpp"
+#include "models/ipu/remedies.hpp"
+#include "models/ipu/report_tables.hpp"
+#include "models/ipu/resolve.hpp"
+#include "sim/core/check.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+const IpuPlan& own(const Plan& plan) {
+  const auto* ipu_plan = dynamic_cast<const IpuPlan*>(plan.family_plan.get());
+  PODSIM_CHECK(ipu_plan != nullptr, "a plan of another family");
+  return *ipu_plan;
+}
+
+// FLOP of the stages that run their forward a second time.
+FlopCount recompute_flop(const Plan& plan, const Pipeline& pipeline) {
+  FlopCount total;
+  if (!plan.settings.recompute) return total;
+  for (int stage = 0; stage + 1 < pipeline.forward_stages(); ++stage) {
+    for (const std::size_t block : pipeline.forward()[static_cast<std::size_t>(stage)].blocks) {
+      for (const Operator& op : plan.graph.blocks[block].forward) total += op.flop_count();
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+const std::vector<KeySpec>& IpuFamily::keys() const {
+  return ipu_config_keys();
+}
+
+std::vector<std::pair<std::string, std::string>> IpuFamily::keys_without_effect() const {
+  return ipu::keys_without_effect();
+}
+
+std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
+  return resolve_training(context, diagnostics);
+}
+
+StepFacts IpuFamily::step_facts(const Plan& plan) const {
+  const IpuPlan& ipu_plan = own(plan);
+  const TrainingSetup& setup = ipu_plan.setup;
+  const std::int64_t micro_batches = setup.replication_factor * setup.gradient_accumulation_steps;
+  const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
+  StepFacts facts;
+  facts.micro_batch = plan.settings.micro_batch_size;
+  facts.global_batch = facts.micro_batch * micro_batches;
+  facts.samples_per_call = facts.global_batch * setup.device_iterations;
+  facts.steps_per_run = setup.device_iterations;
+  facts.sequences_per_sample = plan.settings.packing_factor;
+  facts.tokens_per_sample = plan.graph.sequence_length;
+  const auto repetitions = static_cast<double>(micro_batches);
+  facts.model_flop = (plan.graph.forward_flop() + plan.graph.backward_flop()) * repetitions;
+  facts.hardware_flop = facts.model_flop + recompute_flop(plan, pipeline) * repetitions;
+  facts.device_peak = ipu_plan.constants.chip.peak[static_cast<std::size_t>(setup.mode)];
+  facts.devices = ipu_plan.pod.ipus;
+  return facts;
+}
+
+ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
+  const TrainingSetup& setup = own(plan).setup;
+  const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
+  ScheduleFacts facts;
+  facts.kind = pipeline.forward_stages() > 1 ? "pipelined, lock step" : "one IPU";
+  facts.forward_stages = pipeline.forward_stages();
+  facts.stages = pipeline.training_stages();
+  facts.cycles_per_update = pipeline.cycles(setup.gradient_accumulation_steps);
+  facts.cycle_mark = k_full_cycle_mark;
+  return facts;
+}
+
+MemoryAccount IpuFamily::memory_account(const Plan& plan) const {
+  return account_plan(plan, own(plan));
+}
+
+Verdict IpuFamily::verdict(const Plan& plan, bool remedies) const {
+  Verdict verdict = judge(account_plan(plan, own(plan)));
+  if (remedies && !verdict.fits()) add_remedies(plan, own(plan), verdict);
+  return verdict;
+}
+
+Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
+  return lower_training(plan, own(plan), options);
+}
+
+std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
+  return {stage_table(plan, own(plan)), step_table(lowered, result)};
+}
+
+}  // namespace podsim::ipu

@@ -1,0 +1,101 @@
+#include "models/ipu/report_tables.hpp"
+
+#include <algorithm>
+
+#include "models/ipu/memory.hpp"
+#include "models/ipu/stage_work.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+double seconds_of(SimTime time) {
+  return time.duration().in_base();
+}
+
+struct StageTimes {
+  SimTime forward;
+  SimTime recompute;
+  SimTime backward;
+};
+
+void add_times(const std::vector<StageStep>& steps, const std::vector<BlockWork>& works, StageTimes& times) {
+  for (const StageStep& step : steps) {
+    SimTime total;
+    for (const WorkOp& op : works[step.block].phase(step.phase)) total += op.cost.total();
+    if (step.phase == WorkPhase::forward) times.forward += total;
+    if (step.phase == WorkPhase::recompute) times.recompute += total;
+    if (step.phase == WorkPhase::backward) times.backward += total;
+  }
+}
+
+std::int64_t layers_on(const ModelGraph& graph, const ForwardStage& stage, BlockKind kind) {
+  return std::count_if(stage.blocks.begin(), stage.blocks.end(),
+                       [&](std::size_t block) { return graph.blocks[block].kind == kind; });
+}
+
+// "fill 3: compute" and "fill 3" belong to "fill".
+std::string part_of(const std::string& segment) {
+  for (const char* part : {"fill", "drain"}) {
+    if (segment.starts_with(part)) return part;
+  }
+  return segment;
+}
+
+SimTime duration_of(const ProgramBlock& block, const RunResult& result) {
+  if (const auto* segment = std::get_if<SegmentId>(&block)) return result.segment_duration[segment->index()];
+  const Repeat& repeat = std::get<Repeat>(block);
+  SimTime once;
+  for (const ProgramBlock& inner : repeat.blocks) once += duration_of(inner, result);
+  return repeat.count * once;
+}
+
+}  // namespace
+
+Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
+  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
+  const MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
+  const OperatorCostModel costs(ipu_plan.constants.chip, ipu_plan.constants.cost);
+  const std::vector<BlockWork> works = prepare_work(inputs, costs);
+  Table table;
+  table.name = "stages";
+  table.columns = {{"stage", ""},     {"ipu", ""},         {"attention_blocks", ""}, {"feed_forward_blocks", ""},
+                   {"forward_s", "s"}, {"recompute_s", "s"}, {"backward_s", "s"}};
+  for (int stage = 0; stage < pipeline.forward_stages(); ++stage) {
+    const ForwardStage& placed = pipeline.forward()[static_cast<std::size_t>(stage)];
+    StageTimes times;
+    add_times(stage_steps(inputs, stage), works, times);
+    const int backward = pipeline.training_stages() - 1 - stage;
+    if (backward != stage) add_times(stage_steps(inputs, backward), works, times);
+    table.rows.push_back({std::int64_t{stage}, std::int64_t{placed.ipu}, layers_on(plan.graph, placed, BlockKind::attention),
+                          layers_on(plan.graph, placed, BlockKind::feed_forward), seconds_of(times.forward),
+                          seconds_of(times.recompute), seconds_of(times.backward)});
+  }
+  return table;
+}
+
+Table step_table(const Lowered& lowered, const RunResult& result) {
+  Table table;
+  table.name = "step";
+  table.columns = {{"part", ""}, {"time_s", "s"}};
+  std::string cycle_part;  // copies belong to the cycle they end
+  for (const ProgramBlock& block : std::get<Repeat>(lowered.program.blocks.front()).blocks) {
+    std::string name;
+    if (const auto* segment = std::get_if<SegmentId>(&block)) {
+      name = part_of(lowered.program[*segment].name);
+      if (name.ends_with(" copies")) name = cycle_part;
+    } else {
+      name = std::get<Repeat>(block).name;
+    }
+    cycle_part = name;
+    const double time = seconds_of(duration_of(block, result));
+    const bool same = !table.rows.empty() && std::get<std::string>(table.rows.back()[0]) == name;
+    if (same) {
+      table.rows.back()[1] = std::get<double>(table.rows.back()[1]) + time;
+    } else {
+      table.rows.push_back({name, time});
+    }
+  }
+  return table;
+}
+
+}  // namespace podsim::ipu

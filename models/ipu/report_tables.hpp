@@ -1,0 +1,18 @@
+#pragma once
+// Tables that only this family has: the work of each pipeline stage, and the parts of a step.
+
+#include "models/ipu/ipu_plan.hpp"
+#include "sim/observe/run_result.hpp"
+#include "sim/observe/table.hpp"
+#include "sim/plan/family.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace podsim::ipu {
+
+// A row per forward stage: its IPU, layers, and the time of its forward, recomputation and backward per micro-batch.
+Table stage_table(const Plan& plan, const IpuPlan& ipu_plan);
+
+// A row per part of one weight update (fill, full cycles, drain, reduction, …) with its time.
+Table step_table(const Lowered& lowered, const RunResult& result);
+
+}  // namespace podsim::ipu

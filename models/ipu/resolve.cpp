@@ -1,0 +1,144 @@
+#include "models/ipu/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/ipu/ipu_config.hpp"
+#include "models/ipu/ipu_placement.hpp"
+#include "sim/plan/model_kind.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+class Resolver {
+ public:
+  Resolver(FamilyContext& context, Diagnostics& diagnostics) : context_(context), diagnostics_(diagnostics) {}
+
+  std::unique_ptr<IpuPlan> resolve() {
+    read_constants();
+    if (context_.settings.mode != RunMode::training) {
+      diagnostics_.error(context_.section.place(), "workload.mode", "is not modelled for IPUs yet", "\"training\"");
+      return nullptr;
+    }
+    const std::optional<IpuConfig> config = read_ipu_config(context_.section, diagnostics_);
+    if (!config) return nullptr;
+    resolve_formats(*config);
+    const std::optional<Placement> placement = check_against(*config, request(), diagnostics_);
+    check_slowdown();
+    if (!placement || diagnostics_.has_errors()) return nullptr;
+    fill_setup(*config, *placement);
+    for (ResolvedKey& key : resolved_keys(*config)) plan_->resolved_keys.push_back(std::move(key));
+    return std::move(plan_);
+  }
+
+ private:
+  void read_constants() {
+    ConstantReader reader(context_.constants);
+    IpuConstants& constants = plan_->constants;
+    constants.chip = read_chip_constants(reader);
+    constants.cost = read_cost_constants(reader);
+    constants.system = read_system_constants(reader);
+    constants.software = read_software_constants(reader);
+    constants.memory = read_memory_constants(reader);
+    plan_->constant_ids = reader.read_ids();
+  }
+
+  // What the workload leaves to the machine's own configuration.
+  void resolve_formats(const IpuConfig& config) {
+    WorkloadSettings& settings = context_.settings;
+    std::string origin = "experiment";
+    if (settings.precision.empty()) {
+      settings.precision = config.enable_half_partials.value ? "fp16.16" : "fp16.32";
+      origin = fmt::format("enable_half_partials: {}", config.enable_half_partials.origin);
+    }
+    plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
+    if (settings.precision == "bf16" || settings.precision == "fp8") {
+      diagnostics_.error(context_.section.place(), "workload.precision",
+                         fmt::format("\"{}\" is not a training format of this chip", settings.precision),
+                         "fp16.16, fp16.32 or fp32");
+    }
+    origin = "experiment";
+    if (settings.first_moment_bytes == 0) {
+      settings.first_moment_bytes = config.enable_half_first_order_momentum.value ? 2 : 4;
+      origin = fmt::format("enable_half_first_order_momentum: {}", config.enable_half_first_order_momentum.origin);
+    }
+    const char* format = settings.first_moment_bytes == 2 ? "\"float16\"" : "\"float32\"";
+    plan_->resolved_keys.push_back({"workload.first_moment_format", format, origin});
+  }
+
+  PlacementRequest request() {
+    const ModelGraph graph = context_.model_kind.build(context_.shape, context_.settings);
+    const SystemConstants& system = plan_->constants.system;
+    PlacementRequest request;
+    request.mode = context_.settings.mode;
+    request.model_type = std::string(context_.model_kind.type());
+    request.layers = graph.layers;
+    request.outer = graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
+                                                                        : OuterBlocks::head_on_last_ipu;
+    request.vocabulary = graph.vocabulary;
+    request.system_name = display_name(context_.system);
+    request.system_ipus = system.ipus * context_.nodes;
+    request.instances = std::max<std::int64_t>(1, system.hosts * context_.nodes);
+    request.micro_batch_size = context_.settings.micro_batch_size;
+    request.dataset_samples = context_.settings.dataset_samples;
+    return request;
+  }
+
+  void check_slowdown() {
+    const std::int64_t ipus = plan_->constants.system.ipus * context_.nodes;
+    plan_->slowdown.assign(static_cast<std::size_t>(ipus), 1.0);
+    for (const auto& [device, factor] : context_.slowdown) {
+      bool known = false;
+      for (std::int64_t ipu = 0; ipu < ipus; ++ipu) {
+        if (device != fmt::format("ipu{}", ipu)) continue;
+        plan_->slowdown[static_cast<std::size_t>(ipu)] = factor;
+        known = true;
+      }
+      if (!known) {
+        diagnostics_.error(context_.section.place(), "system.slowdown." + device, "no such device",
+                           fmt::format("ipu0 to ipu{}", ipus - 1));
+      }
+    }
+  }
+
+  void fill_setup(const IpuConfig& config, const Placement& placement) {
+    TrainingSetup& setup = plan_->setup;
+    setup.placement = placement.layers;
+    setup.ipus_per_replica = placement.ipus_per_replica;
+    setup.replication_factor = placement.replication_factor;
+    setup.gradient_accumulation_steps = placement.gradient_accumulation;
+    setup.device_iterations = placement.device_iterations;
+    setup.matmul_proportion = placement.matmul_proportion;
+    setup.embedding_serialization_factor = config.training.embedding_serialization_factor.value;
+    setup.optimizer_state_offchip = config.optimizer_state_offchip.value;
+    setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
+    setup.recompute_checkpoint_every_layer = config.recompute_checkpoint_every_layer.value;
+    setup.mode = amp_mode(context_.settings.precision);
+    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus};
+  }
+
+  FamilyContext& context_;
+  Diagnostics& diagnostics_;
+  std::unique_ptr<IpuPlan> plan_ = std::make_unique<IpuPlan>();
+};
+
+}  // namespace
+
+std::unique_ptr<IpuPlan> resolve_training(FamilyContext& context, Diagnostics& diagnostics) {
+  return Resolver(context, diagnostics).resolve();
+}
+
+std::string display_name(const std::string& system) {
+  std::string name = system.substr(system.rfind('/') + 1);
+  if (name.ends_with(".toml")) name.resize(name.size() - 5);
+  bool word_begins = true;
+  for (char& c : name) {
+    if (c == '-') c = ' ';
+    if (word_begins && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    word_begins = c == ' ';
+  }
+  return name;
+}
+
+}  // namespace podsim::ipu

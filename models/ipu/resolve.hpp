@@ -1,0 +1,17 @@
+#pragma once
+// From the [ipu] section to a checked IpuPlan.
+
+#include <memory>
+
+#include "models/ipu/ipu_plan.hpp"
+#include "sim/plan/family.hpp"
+
+namespace podsim::ipu {
+
+// All problems go to `diagnostics`; null when there are errors.
+std::unique_ptr<IpuPlan> resolve_training(FamilyContext& context, Diagnostics& diagnostics);
+
+// "bow-pod16" as people write it: "Bow Pod16".
+std::string display_name(const std::string& system);
+
+}  // namespace podsim::ipu

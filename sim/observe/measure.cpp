@@ -1,0 +1,309 @@
+#include "sim/observe/measure.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace podsim {
+namespace {
+
+constexpr std::uint32_t k_no_releaser = UINT32_MAX;
+constexpr std::uint32_t k_local_releaser = UINT32_MAX - 1;  // any local: its work on another device is waited for
+
+void add(CostVector& to, const CostVector& what, std::int64_t times) {
+  for (std::size_t i = 0; i < k_cost_categories; ++i) to.part[i] += what.part[i] * times;
+}
+
+}  // namespace
+
+void Measure::begin(const Platform& platform, const Program& program) {
+  platform_ = &platform;
+  program_ = &program;
+  folds_ = program.folds.size() + 1;
+  device_use_.assign(folds_ * platform.devices().size(), {});
+  every_device_.assign(folds_, {});
+  link_use_.assign(folds_ * platform.links().size(), {});
+  result_ = {};
+  result_.segment_duration.assign(program.segments.size(), SimTime(0));
+  classify_memories(platform, program);
+  const std::size_t memories = platform.memories().size();
+  in_use_.assign(memories * program.memory_categories.size(), 0);
+  at_peak_.assign(in_use_.size(), 0);
+  total_in_use_.assign(memories, 0);
+  peak_.assign(memories, 0);
+  peak_time_.assign(memories, 0);
+}
+
+std::size_t Measure::fold_index(const Segment& segment) const {
+  return segment.fold.valid() ? segment.fold.index() : folds_ - 1;
+}
+
+void Measure::segment(const SegmentRun& run) {
+  result_.segment_duration[run.id.index()] = run.duration;
+  if (run.segment.fold.valid()) result_.folded = true;
+  if (run.iterations > 1) result_.repeats = true;
+  order_ops(run.segment);
+  find_releasers(run);
+  measure_devices(run);
+  measure_links(run);
+  measure_memories(run);
+}
+
+// Segments are mostly built in an order in which every edge goes forward; then ids are that order.
+void Measure::order_ops(const Segment& segment) {
+  const auto ops = static_cast<std::uint32_t>(segment.ops.size());
+  topological_.resize(ops);
+  bool forward = true;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    topological_[i] = i;
+    const std::uint32_t begin = segment.successor_begin[i];
+    if (begin != segment.successor_begin[i + 1] && segment.successors[begin].value() <= i) forward = false;
+  }
+  if (forward) return;  // successors are sorted
+  pending_ = segment.predecessor_count;
+  topological_.clear();
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    if (pending_[i] == 0) topological_.push_back(i);
+  }
+  for (std::size_t k = 0; k < topological_.size(); ++k) {
+    const std::uint32_t i = topological_[k];
+    for (std::uint32_t s = segment.successor_begin[i]; s < segment.successor_begin[i + 1]; ++s) {
+      if (--pending_[segment.successors[s].index()] == 0) topological_.push_back(segment.successors[s].value());
+    }
+  }
+}
+
+void Measure::find_releasers(const SegmentRun& run) {
+  const Segment& segment = run.segment;
+  releaser_.assign(segment.ops.size(), k_no_releaser);
+  for (const std::uint32_t i : topological_) {
+    std::uint32_t releaser = releaser_[i];  // of a join: what it waited for last
+    if (segment.ops[i].kind == OpKind::transfer) releaser = i;
+    if (segment.ops[i].kind == OpKind::local) releaser = k_local_releaser;
+    for (std::uint32_t s = segment.successor_begin[i]; s < segment.successor_begin[i + 1]; ++s) {
+      const std::size_t next = segment.successors[s].index();
+      if (run.start[next] == run.finish[i]) releaser_[next] = std::min(releaser_[next], releaser);
+    }
+  }
+}
+
+CostCategory Measure::charged_to(const Segment& segment, std::uint32_t releaser) const {
+  return releaser >= k_local_releaser ? CostCategory::bubble : segment.ops[releaser].category;
+}
+
+std::uint32_t Measure::last_releaser(const SegmentRun& run) const {
+  for (std::uint32_t i = 0; i < run.segment.ops.size(); ++i) {
+    if (run.segment.ops[i].kind == OpKind::transfer && run.finish[i] == run.duration) return i;
+  }
+  return k_local_releaser;
+}
+
+// Sorts the intervals by owner (a counting sort into `grouped_`), then by start; locals first, then by op.
+void Measure::group_by_owner(std::size_t owners) {
+  group_begin_.assign(owners + 2, 0);
+  for (const Interval& interval : intervals_) ++group_begin_[interval.owner + 2];
+  for (std::size_t i = 2; i < owners + 2; ++i) group_begin_[i] += group_begin_[i - 1];
+  grouped_.resize(intervals_.size());
+  for (const Interval& interval : intervals_) grouped_[group_begin_[interval.owner + 1]++] = interval;
+  const auto before = [](const Interval& a, const Interval& b) {
+    return std::tie(a.start, a.is_transfer, a.op) < std::tie(b.start, b.is_transfer, b.op);
+  };
+  for (std::size_t i = 0; i < owners; ++i) {
+    const auto first = grouped_.begin() + group_begin_[i];
+    const auto last = grouped_.begin() + group_begin_[i + 1];
+    if (last - first > 1 && !std::is_sorted(first, last, before)) std::sort(first, last, before);
+  }
+}
+
+void Measure::measure_devices(const SegmentRun& run) {
+  const auto& ops = run.segment.ops;
+  intervals_.clear();
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const Op& op = ops[i];
+    if (op.kind == OpKind::join) continue;
+    const bool transfer = op.kind == OpKind::transfer;
+    Interval interval{run.start[i].picoseconds(), run.finish[i].picoseconds(), op.device.value(), i, transfer};
+    intervals_.push_back(interval);
+    if (!transfer || !op.peer.valid() || op.peer == op.device) continue;
+    interval.owner = op.peer.value();
+    intervals_.push_back(interval);
+  }
+  end_category_ = charged_to(run.segment, last_releaser(run));
+  // Every device waits for the end; those with ops are put right one by one.
+  every_device_[fold_index(run.segment)][end_category_] += run.duration * run.iterations;
+  const std::size_t devices = platform_->devices().size();
+  group_by_owner(devices);
+  for (std::size_t i = 0; i < devices; ++i) {
+    if (group_begin_[i] == group_begin_[i + 1]) continue;
+    measure_device(run, grouped_.data() + group_begin_[i], grouped_.data() + group_begin_[i + 1]);
+  }
+}
+
+void Measure::measure_device(const SegmentRun& run, const Interval* first, const Interval* last) {
+  Use& use = device_use_[fold_index(run.segment) * platform_->devices().size() + first->owner];
+  const auto charge = [&](CostCategory category, std::int64_t time) {
+    use.breakdown[category] += SimTime(time * run.iterations);
+  };
+  std::int64_t now = 0;
+  const Interval* local = first;     // the next local not yet passed
+  const Interval* transfer = first;  // the first transfer that may still be running
+  const Interval* next = first;      // the first op that starts after `now`
+  const auto skip = [last](const Interval* i, bool transfers) {
+    while (i != last && i->is_transfer != transfers) ++i;
+    return i;
+  };
+  local = skip(local, false);
+  transfer = skip(transfer, true);
+  while (true) {
+    if (local != last && local->start <= now) {
+      const Op& op = run.segment.ops[local->op];
+      add(use.breakdown, program_->costs[op.cost.index()], run.iterations);
+      use.busy += (local->finish - local->start) * run.iterations;
+      now = local->finish;
+      local = skip(local + 1, false);
+      continue;
+    }
+    while (transfer != last && transfer->finish <= now) transfer = skip(transfer + 1, true);
+    const std::int64_t local_start = local == last ? INT64_MAX : local->start;
+    if (transfer != last && transfer->start <= now) {
+      const std::int64_t until = std::min(transfer->finish, local_start);
+      charge(run.segment.ops[transfer->op].category, until - now);
+      use.busy += (until - now) * run.iterations;
+      now = until;
+      continue;
+    }
+    while (next != last && next->start <= now) ++next;
+    if (next == last) break;
+    charge(charged_to(run.segment, releaser_[next->op]), next->start - now);
+    now = next->start;
+  }
+  // The wait for the end was charged for the whole segment.
+  charge(end_category_, -now);
+}
+
+void Measure::measure_links(const SegmentRun& run) {
+  const auto& ops = run.segment.ops;
+  intervals_.clear();
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].kind != OpKind::transfer || ops[i].bytes == Bytes(0)) continue;
+    const Route& route = (*platform_)[ops[i].route];
+    const std::int64_t start = (run.start[i] + route.latency).picoseconds();
+    for (const LinkId link : route.links) {
+      intervals_.push_back({start, run.finish[i].picoseconds(), link.value(), i, true});
+    }
+  }
+  if (intervals_.empty()) return;
+  const std::size_t links = platform_->links().size();
+  group_by_owner(links);
+  Carried* carried = link_use_.data() + fold_index(run.segment) * links;
+  for (std::size_t i = 0; i < links; ++i) {
+    std::int64_t busy = 0;
+    std::int64_t covered = 0;
+    for (std::uint32_t k = group_begin_[i]; k < group_begin_[i + 1]; ++k) {
+      carried[i].bytes += ops[grouped_[k].op].bytes.count() * run.iterations;
+      const std::int64_t from = std::max(covered, grouped_[k].start);
+      if (grouped_[k].finish <= from) continue;
+      busy += grouped_[k].finish - from;
+      covered = grouped_[k].finish;
+    }
+    carried[i].busy += busy * run.iterations;
+  }
+}
+
+void Measure::classify_memories(const Platform& platform, const Program& program) {
+  const auto memories = static_cast<std::uint32_t>(platform.memories().size());
+  std::vector<bool> steps(folds_, false);
+  for (const Segment& segment : program.segments) {
+    if (!segment.memory_steps.empty()) steps[fold_index(segment)] = true;
+  }
+  const auto representative = [&](std::size_t fold, std::uint32_t memory) {
+    return fold + 1 == folds_ ? memory : program.folds[fold].memory_representative[memory].value();
+  };
+  memory_class_.assign(memories, 0);
+  for (std::size_t fold = 0; fold < folds_; ++fold) {
+    if (!steps[fold]) continue;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;
+    for (std::uint32_t m = 0; m < memories; ++m) {
+      memory_class_[m] = first.try_emplace({memory_class_[m], representative(fold, m)}, m).first->second;
+    }
+  }
+  class_members_.assign(folds_ * memories, {});
+  for (std::size_t fold = 0; fold < folds_; ++fold) {
+    if (!steps[fold]) continue;
+    for (std::uint32_t m = 0; m < memories; ++m) {
+      if (memory_class_[m] == m) class_members_[fold * memories + representative(fold, m)].push_back(m);
+    }
+  }
+}
+
+void Measure::measure_memories(const SegmentRun& run) {
+  const auto& steps = run.segment.memory_steps;
+  if (steps.empty()) return;
+  instants_.clear();
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    const std::size_t op = steps[i].op.index();
+    const SimTime at = (steps[i].from_finish ? run.finish[op] : run.start[op]) + steps[i].offset;
+    instants_.push_back({at.picoseconds(), i, steps[i].change > Bytes(0)});
+  }
+  std::sort(instants_.begin(), instants_.end(), [](const Instant& a, const Instant& b) {
+    return std::tie(a.time, a.allocates, a.step) < std::tie(b.time, b.allocates, b.step);
+  });
+  for (const Instant& instant : instants_) {
+    apply(steps[instant.step], fold_index(run.segment), run.begin + SimTime(instant.time));
+  }
+}
+
+void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
+  const std::size_t categories = program_->memory_categories.size();
+  for (const std::uint32_t m : class_members_[fold * platform_->memories().size() + step.memory.index()]) {
+    std::int64_t* in_use = in_use_.data() + m * categories;
+    in_use[step.category] += step.change.count();
+    total_in_use_[m] += step.change.count();
+    if (total_in_use_[m] <= peak_[m]) continue;
+    peak_[m] = total_in_use_[m];
+    peak_time_[m] = at.picoseconds();
+    std::copy(in_use, in_use + categories, at_peak_.data() + m * categories);
+  }
+}
+
+void Measure::end(SimTime total) {
+  result_.total = total;
+  const Platform& platform = *platform_;
+  const std::size_t devices = platform.devices().size();
+  const std::size_t links = platform.links().size();
+  result_.devices.assign(devices, {});
+  result_.links.assign(links, {});
+  for (std::size_t fold = 0; fold < folds_; ++fold) {
+    const FoldMap* map = fold + 1 == folds_ ? nullptr : &program_->folds[fold];
+    for (std::size_t d = 0; d < devices; ++d) {
+      const std::size_t from = map ? map->device_representative[d].index() : d;
+      const Use& use = device_use_[fold * devices + from];
+      result_.devices[d].breakdown += use.breakdown;
+      result_.devices[d].breakdown += every_device_[fold];
+      result_.devices[d].busy += SimTime(use.busy);
+    }
+    for (std::size_t l = 0; l < links; ++l) {
+      const Carried& carried = link_use_[fold * links + (map ? map->link_representative[l].index() : l)];
+      result_.links[l].bytes += Bytes(carried.bytes);
+      result_.links[l].busy += SimTime(carried.busy);
+    }
+  }
+  const std::size_t categories = program_->memory_categories.size();
+  result_.memories.assign(platform.memories().size(), {});
+  for (std::size_t m = 0; m < result_.memories.size(); ++m) {
+    MemoryUse& use = result_.memories[m];
+    const std::size_t from = memory_class_[m];
+    use.peak = Bytes(peak_[from]);
+    use.peak_time = SimTime(peak_time_[from]);
+    use.categories_at_peak.resize(categories);
+    for (std::size_t c = 0; c < categories; ++c) use.categories_at_peak[c] = Bytes(at_peak_[from * categories + c]);
+  }
+  for (const AlwaysLive& live : program_->always_live) {
+    MemoryUse& use = result_.memories[live.memory.index()];
+    use.always_live += live.bytes;
+    use.peak += live.bytes;
+    use.categories_at_peak[live.category] += live.bytes;
+  }
+}
+
+}  // namespace podsim

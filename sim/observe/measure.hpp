@@ -1,0 +1,90 @@
+#pragma once
+// The observer that fills a RunResult: where each device's time went, what the links carried, how full the memories
+// were. All sums are whole picoseconds and bytes, so that a folded or repeated run measures the same as a full one.
+//
+// A device's time in a segment: its locals take their cost vectors; its transfers (as device or peer) take what no
+// local and no earlier transfer of it covers, in their category. A gap is charged to what ended it: of the
+// predecessors of the op after the gap, the one that finished last (seen through joins; a transfer before a local, then
+// the lowest id): a transfer's category, or `bubble` for the work of another device. The gap at the end of a
+// segment is charged in the same way to the op that finished last in the segment.
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/observe/observer.hpp"
+#include "sim/observe/run_result.hpp"
+
+namespace podsim {
+
+class Measure final : public Observer {
+ public:
+  void begin(const Platform& platform, const Program& program) override;
+  void segment(const SegmentRun& run) override;
+  void end(SimTime total) override;
+  // After `end`: the finished result; counters of the engine are not its concern and stay as they are.
+  RunResult take() { return std::move(result_); }
+
+ private:
+  // An op or a flow on one device or link.
+  struct Interval {
+    std::int64_t start;
+    std::int64_t finish;
+    std::uint32_t owner;  // device or link index
+    std::uint32_t op;
+    bool is_transfer;
+  };
+  struct Use {
+    CostVector breakdown;
+    std::int64_t busy = 0;
+  };
+  struct Carried {
+    std::int64_t bytes = 0;
+    std::int64_t busy = 0;
+  };
+
+  void order_ops(const Segment& segment);
+  void find_releasers(const SegmentRun& run);
+  CostCategory charged_to(const Segment& segment, std::uint32_t releaser) const;
+  std::uint32_t last_releaser(const SegmentRun& run) const;
+  void measure_devices(const SegmentRun& run);
+  void measure_device(const SegmentRun& run, const Interval* first, const Interval* last);
+  void measure_links(const SegmentRun& run);
+  void group_by_owner(std::size_t owners);
+  void classify_memories(const Platform& platform, const Program& program);
+  void measure_memories(const SegmentRun& run);
+  void apply(const MemoryStep& step, std::size_t fold, SimTime at);
+  std::size_t fold_index(const Segment& segment) const;
+
+  RunResult result_;
+  const Platform* platform_ = nullptr;
+  const Program* program_ = nullptr;
+  std::size_t folds_ = 0;               // those of the program, and "none" as the last
+  std::vector<Use> device_use_;         // by fold, device: where it differs from every_device_
+  std::vector<CostVector> every_device_;  // by fold: charged to every device alike
+  std::vector<Carried> link_use_;       // by fold, link
+
+  std::vector<std::uint32_t> topological_;
+  std::vector<std::uint32_t> pending_;
+  std::vector<std::uint32_t> releaser_;  // by op
+  std::vector<Interval> intervals_;
+  std::vector<Interval> grouped_;
+  std::vector<std::uint32_t> group_begin_;
+  SimTime end_duration_;
+  CostCategory end_category_ = CostCategory::other;
+
+  std::vector<std::uint32_t> memory_class_;        // by memory: the first memory that always does the same
+  std::vector<std::vector<std::uint32_t>> class_members_;  // by fold * memories + representative: classes that follow
+  std::vector<std::int64_t> in_use_;               // by memory, category: on top of what is always live
+  std::vector<std::int64_t> total_in_use_;         // by memory
+  std::vector<std::int64_t> peak_;                 // by memory
+  std::vector<std::int64_t> peak_time_;            // by memory
+  std::vector<std::int64_t> at_peak_;              // by memory, category
+  struct Instant {
+    std::int64_t time;
+    std::uint32_t step;
+    bool allocates;
+  };
+  std::vector<Instant> instants_;
+};
+
+}  // namespace podsim

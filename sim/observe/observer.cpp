@@ -1,0 +1,9 @@
+#include "sim/observe/observer.hpp"
+
+namespace podsim {
+
+void Observer::begin(const Platform&, const Program&) {}
+
+void Observer::end(SimTime) {}
+
+}  // namespace podsim

@@ -1,0 +1,212 @@
+// What must hold before any engine sees a program. The first fault is thrown, with the names of what it is about.
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "sim/core/check.hpp"
+#include "sim/program/program.hpp"
+
+namespace podsim {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Program& program, const Platform& platform) : program_(program), platform_(platform) {}
+
+  void verify() {
+    for (const FoldMap& fold : program_.folds) verify_fold(fold);
+    for (const Segment& segment : program_.segments) verify_segment(segment);
+    for (const AlwaysLive& live : program_.always_live) verify_live(live);
+    for (const auto& [name, segments] : program_.marks) {
+      for (const SegmentId id : segments) PODSIM_CHECK(id.index() < program_.segments.size(), "mark \"" + name + "\": unknown segment");
+    }
+    for (const ProgramBlock& block : program_.blocks) changes_of(block);
+  }
+
+ private:
+  struct Change {
+    MemoryId memory;
+    MemoryCategory category;
+    std::int64_t bytes;
+  };
+  using Changes = std::vector<Change>;
+
+  template <class TypedId>
+  static void verify_map(const std::vector<TypedId>& map, std::size_t count, const char* what) {
+    PODSIM_CHECK(map.size() == count, std::string("a fold has ") + std::to_string(map.size()) + " " + what + " of " + std::to_string(count));
+    for (const TypedId id : map) {
+      PODSIM_CHECK(id.index() < count && map[id.index()] == id,
+              std::string("a fold has a representative among the ") + what + " that does not stand for itself");
+    }
+  }
+
+  void verify_fold(const FoldMap& fold) const {
+    verify_map(fold.device_representative, platform_.devices().size(), "devices");
+    verify_map(fold.link_representative, platform_.links().size(), "links");
+    verify_map(fold.memory_representative, platform_.memories().size(), "memories");
+  }
+
+  void verify_live(const AlwaysLive& live) const {
+    PODSIM_CHECK(live.memory.index() < platform_.memories().size(), "always live bytes of an unknown memory");
+    const std::string& memory = platform_[live.memory].name;
+    PODSIM_CHECK(live.category < program_.memory_categories.size(), memory + ": always live bytes of an unknown category");
+    PODSIM_CHECK(live.bytes >= Bytes(0), memory + ": always live bytes below 0");
+  }
+
+  std::string op_name(const Segment& segment, OpId id) const {
+    const LabelId label = segment.ops[id.index()].label;
+    const std::string text = label.index() < program_.labels.size() ? program_.labels[label.index()] : "no label";
+    return "segment \"" + segment.name + "\", op " + std::to_string(id.value()) + " \"" + text + "\": ";
+  }
+
+  void verify_segment(const Segment& segment) const {
+    PODSIM_CHECK(!segment.fold.valid() || segment.fold.index() < program_.folds.size(),
+            "segment \"" + segment.name + "\": unknown fold");
+    verify_edges(segment);
+    for (std::uint32_t i = 0; i < segment.ops.size(); ++i) verify_op(segment, OpId(i));
+    verify_acyclic(segment);
+    for (std::size_t i = 0; i < segment.memory_steps.size(); ++i) verify_step(segment, i);
+  }
+
+  static void verify_edges(const Segment& segment) {
+    const auto name = [&] { return "segment \"" + segment.name + "\": "; };
+    const std::size_t ops = segment.ops.size();
+    const auto& begin = segment.successor_begin;
+    PODSIM_CHECK(begin.size() == ops + 1 && begin.front() == 0 && begin.back() == segment.successors.size() &&
+                std::is_sorted(begin.begin(), begin.end()),
+            name() + "the adjacency does not fit its ops");
+    PODSIM_CHECK(segment.predecessor_count.size() == ops, name() + "the counts of predecessors do not fit its ops");
+    std::vector<std::uint32_t> count(ops, 0);
+    for (const OpId id : segment.successors) {
+      PODSIM_CHECK(id.index() < ops, name() + "an edge to an unknown op");
+      ++count[id.index()];
+    }
+    PODSIM_CHECK(count == segment.predecessor_count, name() + "the counts of predecessors do not match the edges");
+  }
+
+  void verify_op(const Segment& segment, OpId id) const {
+    const Op& op = segment.ops[id.index()];
+    if (op.kind == OpKind::join) return;
+    const auto name = [&] { return op_name(segment, id); };
+    PODSIM_CHECK(op.device.index() < platform_.devices().size(), name() + "no device");
+    PODSIM_CHECK(represents(segment, op.device), name() + "on a device that its fold represents by another");
+    if (op.kind == OpKind::local) {
+      verify_cost(segment, id);
+      return;
+    }
+    PODSIM_CHECK(op.route.index() < platform_.routes().size(), name() + "no route");
+    PODSIM_CHECK(op.bytes >= Bytes(0), name() + "bytes below 0");
+    if (op.peer.valid()) {
+      PODSIM_CHECK(op.peer.index() < platform_.devices().size(), name() + "unknown peer");
+      PODSIM_CHECK(represents(segment, op.peer), name() + "with a peer that its fold represents by another");
+    }
+    for (const LinkId link : platform_[op.route].links) {
+      PODSIM_CHECK(!segment.fold.valid() || program_.folds[segment.fold.index()].link_representative[link.index()] == link,
+              name() + "over link \"" + platform_[link].name + "\" that its fold represents by another");
+    }
+  }
+
+  bool represents(const Segment& segment, DeviceId device) const {
+    return !segment.fold.valid() ||
+           program_.folds[segment.fold.index()].device_representative[device.index()] == device;
+  }
+
+  void verify_cost(const Segment& segment, OpId id) const {
+    const Op& op = segment.ops[id.index()];
+    const auto name = [&] { return op_name(segment, id); };
+    PODSIM_CHECK(op.cost.index() < program_.costs.size(), name() + "no cost");
+    const CostVector& cost = program_.costs[op.cost.index()];
+    for (const SimTime time : cost.part) PODSIM_CHECK(time >= SimTime(0), name() + "a cost below 0");
+    PODSIM_CHECK(cost.total() == op.duration, name() + "costs of " + std::to_string(cost.total().picoseconds()) +
+                                             " ps do not sum to its duration of " +
+                                             std::to_string(op.duration.picoseconds()) + " ps");
+  }
+
+  void verify_acyclic(const Segment& segment) const {
+    std::vector<std::uint32_t> pending = segment.predecessor_count;
+    std::vector<OpId> ready;
+    for (std::uint32_t i = 0; i < segment.ops.size(); ++i) {
+      if (pending[i] == 0) ready.push_back(OpId(i));
+    }
+    while (!ready.empty()) {
+      const std::size_t op = ready.back().index();
+      ready.pop_back();
+      for (std::uint32_t s = segment.successor_begin[op]; s < segment.successor_begin[op + 1]; ++s) {
+        const OpId next = segment.successors[s];
+        if (--pending[next.index()] == 0) ready.push_back(next);
+      }
+    }
+    for (std::uint32_t i = 0; i < segment.ops.size(); ++i) {
+      if (pending[i] != 0) PODSIM_CHECK(false, op_name(segment, OpId(i)) + "waits in a cycle");
+    }
+  }
+
+  void verify_step(const Segment& segment, std::size_t index) const {
+    const MemoryStep& step = segment.memory_steps[index];
+    PODSIM_CHECK(step.op.index() < segment.ops.size(), "segment \"" + segment.name + "\": a memory step of an unknown op");
+    const auto name = [&] { return op_name(segment, step.op); };
+    PODSIM_CHECK(step.memory.index() < platform_.memories().size(), name() + "a step of an unknown memory");
+    PODSIM_CHECK(step.category < program_.memory_categories.size(), name() + "a memory step of an unknown category");
+    const Op& op = segment.ops[step.op.index()];
+    const SimTime latest = op.kind == OpKind::local && !step.from_finish ? op.duration : SimTime(0);
+    PODSIM_CHECK(step.offset >= SimTime(0) && step.offset <= latest, name() + "a memory step outside its op");
+    PODSIM_CHECK(!segment.fold.valid() ||
+                program_.folds[segment.fold.index()].memory_representative[step.memory.index()] == step.memory,
+            name() + "a step of memory \"" + platform_[step.memory].name + "\" that its fold represents by another");
+    if (index == 0) return;
+    const MemoryStep& before = segment.memory_steps[index - 1];
+    PODSIM_CHECK(std::tie(before.op, before.from_finish, before.offset) <= std::tie(step.op, step.from_finish, step.offset),
+            name() + "memory steps out of order");
+  }
+
+  // The net memory changes of a block; checks every repeat on the way.
+  Changes changes_of(const ProgramBlock& block) const {
+    if (const SegmentId* id = std::get_if<SegmentId>(&block)) {
+      PODSIM_CHECK(id->index() < program_.segments.size(), "a block of an unknown segment");
+      Changes changes;
+      for (const MemoryStep& step : program_[*id].memory_steps) {
+        changes.push_back({step.memory, step.category, step.change.count()});
+      }
+      return changes;
+    }
+    const Repeat& repeat = std::get<Repeat>(block);
+    PODSIM_CHECK(repeat.count >= 1, "repeat \"" + repeat.name + "\": a count of " + std::to_string(repeat.count));
+    Changes changes;
+    for (const ProgramBlock& inner : repeat.blocks) {
+      const Changes part = changes_of(inner);
+      changes.insert(changes.end(), part.begin(), part.end());
+    }
+    verify_balance(repeat, std::move(changes));
+    return {};
+  }
+
+  void verify_balance(const Repeat& repeat, Changes changes) const {
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return std::tie(a.memory, a.category) < std::tie(b.memory, b.category); });
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const Change& change = changes[i];
+      sum += change.bytes;
+      const bool last = i + 1 == changes.size() || changes[i + 1].memory != change.memory ||
+                        changes[i + 1].category != change.category;
+      if (!last) continue;
+      if (sum != 0) {
+        PODSIM_CHECK(false, "repeat \"" + repeat.name + "\": memory \"" + platform_[change.memory].name + "\" changes by " +
+                           std::to_string(sum) + " bytes of " + program_.memory_categories[change.category] +
+                           " in every iteration");
+      }
+    }
+  }
+
+  const Program& program_;
+  const Platform& platform_;
+};
+
+}  // namespace
+
+void verify(const Program& program, const Platform& platform) {
+  Verifier(program, platform).verify();
+}
+
+}  // namespace podsim

@@ -106,6 +106,7 @@ TEST_CASE("compare: what is no report or no tolerance is the user's error") {
   CHECK(has(list.err, "list.json:1:1: is not a report; expected what `podsim run --format json` prints"));
   const CommandResult tolerance = folder.compare("a.json a.json --tolerance=-3%");
   CHECK(tolerance.exit_code == 2);
-  CHECK(tolerance.err == "podsim: option --tolerance: \"-3%\" is neither like 5% nor like 0.05 (see `podsim compare --help`)\n");
+  CHECK(tolerance.err ==
+        "podsim: option --tolerance: \"-3%\" is neither like 5% nor like 0.05 (see `podsim compare --help`)\n");
   CHECK(folder.compare("a.json").err == "podsim: compare takes two reports (see `podsim compare --help`)\n");
 }

@@ -63,7 +63,8 @@ TEST_CASE("program: the help of each verb fits a screen and ends in two examples
 }
 
 TEST_CASE("program: an unknown verb is refused with a suggestion") {
-  check_usage_error(podsim_run("rnu"), "podsim: unknown verb \"rnu\"; did you mean \"run\"?; `podsim help` lists the verbs\n");
+  check_usage_error(podsim_run("rnu"),
+                    "podsim: unknown verb \"rnu\"; did you mean \"run\"?; `podsim help` lists the verbs\n");
   check_usage_error(podsim_run("help chek"),
                     "podsim: unknown verb \"chek\"; did you mean \"check\"? (see `podsim help --help`)\n");
   check_usage_error(podsim_run("--verison"),
@@ -79,15 +80,18 @@ TEST_CASE("program: an unknown option is refused with a suggestion") {
 }
 
 TEST_CASE("program: options given twice, without a value or with a wrong one are refused") {
-  check_usage_error(podsim_run("run --exact --exact"), "podsim: option --exact is given twice (see `podsim run --help`)\n");
-  check_usage_error(podsim_run("run --engine nativ"),
-                    "podsim: option --engine: unknown engine \"nativ\"; expected simgrid, native; did you mean \"native\"? "
-                    "(see `podsim run --help`)\n");
+  check_usage_error(podsim_run("run --exact --exact"),
+                    "podsim: option --exact is given twice (see `podsim run --help`)\n");
+  check_usage_error(
+      podsim_run("run --engine nativ"),
+      "podsim: option --engine: unknown engine \"nativ\"; expected simgrid, native; did you mean \"native\"? "
+      "(see `podsim run --help`)\n");
   check_usage_error(podsim_run("run --seed 1.5"),
                     "podsim: option --seed: \"1.5\" is no whole number (see `podsim run --help`)\n");
   check_usage_error(podsim_run("run --format"),
                     "podsim: the required argument for option '--format' is missing (see `podsim run --help`)\n");
-  check_usage_error(podsim_run("run a.toml b.toml"), "podsim: unexpected argument \"b.toml\" (see `podsim run --help`)\n");
+  check_usage_error(podsim_run("run a.toml b.toml"),
+                    "podsim: unexpected argument \"b.toml\" (see `podsim run --help`)\n");
 }
 
 TEST_CASE("program: without a file or a system there is no experiment") {
@@ -99,10 +103,11 @@ TEST_CASE("program: without a file or a system there is no experiment") {
 }
 
 TEST_CASE("program: a missing file and a folder in place of a file are the user's errors") {
-  check_usage_error(podsim_run("run no-such-file.toml"), "command line: cannot read \"no-such-file.toml\": no such file\n");
+  check_usage_error(podsim_run("run no-such-file.toml"),
+                    "command line: cannot read \"no-such-file.toml\": no such file\n");
   check_usage_error(podsim_run("check sim"), "command line: \"sim\" is a folder; expected a file\n");
   check_usage_error(podsim_run("list --configs no-such-folder"),
-                    "command line: --configs: \"no-such-folder\" is not a folder; expected a folder\n");
+                    "command line: --configs: \"no-such-folder\" is not a folder\n");
 }
 
 TEST_CASE("program: list prints names one a line") {
@@ -116,13 +121,15 @@ TEST_CASE("program: list prints names one a line") {
 }
 
 TEST_CASE("program: list of an unknown kind names the kinds") {
-  check_usage_error(podsim_run("list sytems"),
-                    "podsim: nothing is listed as \"sytems\"; expected systems, chips, models, software, experiments, "
-                    "families, model-types, engines, formats, verbs; did you mean \"systems\"? (see `podsim list --help`)\n");
+  check_usage_error(
+      podsim_run("list sytems"),
+      "podsim: nothing is listed as \"sytems\"; expected systems, chips, models, software, experiments, "
+      "families, model-types, engines, formats, verbs; did you mean \"systems\"? (see `podsim list --help`)\n");
 }
 
 TEST_CASE("program: a reader that goes away is no error") {
-  const CommandResult result = run_command("{ sleep 0.2; " + shell_quoted(program()) + " help; echo $? >&2; } | true", source_dir());
+  const CommandResult result =
+      run_command("{ sleep 0.2; " + shell_quoted(program()) + " help; echo $? >&2; } | true", source_dir());
   CHECK(result.err == "0\n");
 }
 
@@ -134,7 +141,8 @@ TEST_CASE("program: output that cannot be written is told") {
 }
 
 TEST_CASE("program: a sweep wants its kind and an axis") {
-  check_usage_error(podsim_run("sweep"), "podsim: unknown kind of sweep \"\"; expected run (see `podsim sweep --help`)\n");
+  check_usage_error(podsim_run("sweep"),
+                    "podsim: unknown kind of sweep \"\"; expected run (see `podsim sweep --help`)\n");
   check_usage_error(podsim_run("sweep run --system x"),
                     "podsim: no axis: give --axis KEY=V1,V2,… or a [sweep.axes] table (see `podsim sweep --help`)\n");
   check_usage_error(podsim_run("sweep run --system x --axis key"),

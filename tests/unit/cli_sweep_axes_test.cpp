@@ -44,7 +44,8 @@ TEST_CASE("sweep axes: a file without a list of values is told") {
   const auto no_axes = parse_toml("[sweep]\nx = 1\n", "g.toml", diagnostics);
   document_axes(*no_axes, diagnostics);
   REQUIRE(diagnostics.all().size() == 2);
-  CHECK(to_text(diagnostics.all()[0]) == "f.toml:2:5: sweep.axes.a: is no list of values; expected a list with at least one value");
+  CHECK(to_text(diagnostics.all()[0]) ==
+        "f.toml:2:5: sweep.axes.a: is no list of values; expected a list with at least one value");
   CHECK(diagnostics.all()[1].problem == "has no table of axes");
   CHECK(diagnostics.all()[1].expected == "[sweep.axes] with KEY = [VALUE, …]");
 }

@@ -119,8 +119,8 @@ TEST_CASE("trace observer: memory levels start with what is always live and foll
   observer.segment(setup.run(SimTime(1000), 1));
   const auto& levels = observer.trace().levels;
   REQUIRE(levels.size() == 4);
-  CHECK(levels[0].bytes == Bytes(5));   // m0
-  CHECK(levels[1].bytes == Bytes(0));   // m1
+  CHECK(levels[0].bytes == Bytes(5));  // m0
+  CHECK(levels[1].bytes == Bytes(0));  // m1
   CHECK(levels[2].at == SimTime(1002));
   CHECK(levels[2].bytes == Bytes(25));
   CHECK(levels[3].at == SimTime(1010));
@@ -138,7 +138,8 @@ TEST_CASE("trace observer: folded segments show on every device, link and memory
   CHECK(slices_on(trace, "d0").size() == 1);
   CHECK(slices_on(trace, "d1").size() == 1);
   CHECK(slices_on(trace, "l1").size() == 1);
-  CHECK(std::count_if(trace.levels.begin(), trace.levels.end(), [](const TraceLevel& l) { return l.memory == 1; }) == 3);
+  CHECK(std::count_if(trace.levels.begin(), trace.levels.end(), [](const TraceLevel& l) { return l.memory == 1; }) ==
+        3);
 }
 
 TEST_CASE("trace observer: segments beyond the limit are counted and left out whole") {

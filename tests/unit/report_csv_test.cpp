@@ -25,7 +25,8 @@ TEST_CASE("csv report: one header line and one row") {
         "cycle_time_s,compute_s,recompute_s,exchange_s,sync_s,inter_device_s,host_io_s,off_chip_memory_s,collective_s,"
         "weight_update_s,launch_s,bubble_s,other_s,bottleneck,bottleneck_pct,fullest_memory,fullest_memory_pct,"
         "training_time_s,engine,events\n"
-        "sample,duo,stack-1,tiny,training,true,,2,1024,2048,2,0.2,5120,10240,5120,2621440,,2560,30.5,40.25,0.00038,0.15,0,"
+        "sample,duo,stack-1,tiny,training,true,,2,1024,2048,2,0.2,5120,10240,5120,2621440,,2560,30.5,40.25,0.00038,0."
+        "15,0,"
         "0.01,0,0,0,0,0,0.005,0,0.035,0,compute on d1,75,d1.memory,87.5,195.4,native,1234\n");
 }
 

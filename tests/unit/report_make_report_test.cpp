@@ -25,7 +25,9 @@ class FixedFamily final : public Family {
   MemoryAccount memory_account(const Plan&) const override { return {}; }
   Verdict verdict(const Plan&, bool) const override { return {}; }
   Lowered lower(const Plan&, const LowerOptions&) const override { return {}; }
-  std::vector<Table> tables(const Plan&, const Lowered&, const RunResult&) const override { return {Table{"t", {}, {}}}; }
+  std::vector<Table> tables(const Plan&, const Lowered&, const RunResult&) const override {
+    return {Table{"t", {}, {}}};
+  }
 
  private:
   std::vector<KeySpec> keys_;
@@ -82,7 +84,9 @@ struct Setup {
     result.segment_duration = {SimTime(7), SimTime(5), SimTime(11)};
   }
 
-  Report report() const { return make_report(plan, {}, {}, {lowered, result, {"native", 0.5, 0, {}, false, false, {}}}); }
+  Report report() const {
+    return make_report(plan, {}, {}, {lowered, result, {"native", 0.5, 0, {}, false, false, {}}});
+  }
 };
 
 }  // namespace

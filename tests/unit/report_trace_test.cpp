@@ -30,7 +30,8 @@ TEST_CASE("trace json: slices and counters stand in microseconds with six decima
   const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };
   CHECK(has(R"({"ph":"X","pid":1,"tid":1,"ts":0.000000,"dur":3.000001,"name":"cycle","cat":"program"})"));
   CHECK(has(R"({"ph":"X","pid":2,"tid":2,"ts":0.000001,"dur":2.000000,"name":"work","cat":"compute"})"));
-  CHECK(has(R"({"ph":"X","pid":3,"tid":3,"ts":1.000000,"dur":0.000005,"name":"work","cat":"inter_device","args":{"bytes":64}})"));
+  CHECK(has(R"({"ph":"X","pid":3,"tid":3,"ts":1.000000,"dur":0.000005,"name":"work",)"
+            R"("cat":"inter_device","args":{"bytes":64}})"));
   CHECK(has(R"({"ph":"C","pid":4,"tid":0,"ts":0.000000,"name":"m0","args":{"bytes":7}})"));
   CHECK(has(R"({"ph":"M","pid":2,"tid":2,"name":"thread_name","args":{"name":"d\"0"}})"));
   CHECK_FALSE(has("cut here"));

@@ -149,9 +149,10 @@ void add_serialization(std::vector<Key>& keys) {
       const bool original = !twin && part == "embedding";
       const std::string factor = prefix + part + "_serialization_factor";
       const std::string splits = prefix + "serialized_" + part + "_splits_per_ipu";
-      const std::string factor_summary = fmt::format("passes of the serialized {}{}", part, twin ? " in inference" : "");
+      const char* const where = twin ? " in inference" : "";
+      const std::string factor_summary = fmt::format("passes of the serialized {}{}", part, where);
       const std::string splits_summary =
-          fmt::format("passes of the serialized {} on each IPU{}", part, twin ? " in inference" : "");
+          fmt::format("passes of the serialized {} on each IPU{}", part, where);
       keys.push_back(with(make({factor.c_str(), integer, whole(1), factor_summary.c_str(), factor_effects, 1.0},
                                original ? k_first_version : k_twins_since, k_last_version, !original), "", true));
       keys.push_back(with(make({splits.c_str(), integer_list, {}, splits_summary.c_str(), factor_effects, 0.0},

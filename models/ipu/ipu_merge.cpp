@@ -75,8 +75,8 @@ class Merger {
       if (version) {
         range = {*version, *version, VersionOrigin::given, "given"};
       } else {
-        fail(written->place(), "version", fmt::format("\"{}\" is no version of optimum-graphcore", written->as_string()),
-             "0.1 to 0.7.1");
+        fail(written->place(), "version",
+             fmt::format("\"{}\" is no version of optimum-graphcore", written->as_string()), "0.1 to 0.7.1");
       }
     } else if (written == nullptr && file_) {
       infer_version();

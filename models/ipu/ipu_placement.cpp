@@ -66,7 +66,8 @@ class Checker {
     if (!mode_.ipus_per_replica.valid || !mode_.matmul_proportion.valid) return;
     placement_.matmul_proportion = mode_.matmul_proportion.value;
     const std::size_t ipus = static_cast<std::size_t>(placement_.ipus_per_replica);
-    if (placement_.matmul_proportion.size() == 1) placement_.matmul_proportion.resize(ipus, mode_.matmul_proportion.value[0]);
+    std::vector<double>& proportions = placement_.matmul_proportion;
+    if (proportions.size() == 1) proportions.assign(ipus, mode_.matmul_proportion.value[0]);
   }
 
   // Layers
@@ -161,8 +162,8 @@ class Checker {
       if (placed == request_.layers) continue;
       sums_right = false;
       found_.error(list->place, list == &attention ? "ipu.attention_layers_per_ipu" : "ipu.ffn_layers_per_ipu",
-                   fmt::format("{} places {}, but the model has {}", list_text(list->value), plural(placed, "half layer"),
-                               layers_of_model()),
+                   fmt::format("{} places {}, but the model has {}", list_text(list->value),
+                               plural(placed, "half layer"), layers_of_model()),
                    fmt::format("a sum of {}", request_.layers));
     }
     if (!sums_right || !check_half_order()) return;
@@ -177,7 +178,8 @@ class Checker {
     const std::vector<std::int64_t>& ffn = config_.ffn_layers_per_ipu.value;
     const std::optional<std::size_t> wrong = first_out_of_order(0);
     if (!wrong) return true;
-    if (request_.outer == OuterBlocks::head_on_first_ipu && ffn[0] > 0 && attention.size() > 1 && !first_out_of_order(1)) {
+    const bool head_returns = request_.outer == OuterBlocks::head_on_first_ipu && attention.size() > 1;
+    if (head_returns && ffn[0] > 0 && !first_out_of_order(1)) {
       placement_.last_ffn_on_first_ipu = true;
       return true;
     }
@@ -297,8 +299,8 @@ class Checker {
     const std::int64_t have = request_.system_ipus;
     if (ipus > have) {
       found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                   fmt::format("a pipeline of {} does not fit on a {} with {}", plural(ipus, "IPU"), request_.system_name,
-                               plural(have, "IPU")),
+                   fmt::format("a pipeline of {} does not fit on a {} with {}", plural(ipus, "IPU"),
+                               request_.system_name, plural(have, "IPU")),
                    fmt::format("at most {}", have));
       return;
     }

@@ -14,7 +14,7 @@ namespace podsim::ipu {
 
 // Where the blocks outside the counted layers stand.
 enum class OuterBlocks {
-  head_on_first_ipu,  // embedding on IPU 0, head back on IPU 0 (pre-training, masked and causal language models, T5, BART)
+  head_on_first_ipu,  // embedding on IPU 0, head back on it (pre-training, masked and causal language models, T5, BART)
   head_on_last_ipu,   // embedding on IPU 0, head on the last IPU (question answering, classification, ViT)
   in_list,            // both are counted as layers (wav2vec2)
 };

@@ -5,8 +5,8 @@
 // In a file a constant is an inline table under its dotted name:
 //   [chip_link]
 //   bandwidth = { value = "75 GB/s", source = "…", confidence = "measured", spread = "70 to 80 GB/s" }
-// A number without unit has dimension "number" and is written bare: value = 1472. Text that begins with a digit, sign or
-// point is a quantity; other text has dimension "text".
+// A number without unit has dimension "number" and is written bare: value = 1472. Text that begins with a digit, sign
+// or point is a quantity; other text has dimension "text".
 
 #include <cstdint>
 #include <optional>

@@ -43,7 +43,8 @@ struct KeySpec {
 };
 
 // Checks a table against its keys: unknown keys (with a suggestion), wrong types, values out of range. A key whose
-// type is `table` is not descended into; null counts as absent. `section` is the dotted path of `table` itself, for messages; empty: root.
+// type is `table` is not descended into; null counts as absent. `section` is the dotted path of `table` itself, for
+// messages; empty: root.
 void check_keys(const Value& table, std::string_view section, std::span<const KeySpec> keys, Diagnostics& diagnostics);
 
 // Typed reads for a table that has passed check_keys; empty when absent or null or of the wrong type (already

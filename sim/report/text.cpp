@@ -64,6 +64,11 @@ std::string amount(double value, const std::string& unit) {
   return human_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
+// What a sample is: several sequences may be packed into one.
+const char* samples_word(const Report& report) {
+  return report.batch.sequences_per_sample != 1.0 ? "packs" : "samples";
+}
+
 std::string throughput_text(const Throughput& t) {
   std::string text;
   const auto add = [&](const std::optional<double>& rate, const char* unit) {
@@ -74,7 +79,7 @@ std::string throughput_text(const Throughput& t) {
   add(t.images_per_s, "images");
   add(t.tokens_per_s, "tokens");
   if (text.empty()) add(t.samples_per_s, "samples");
-  return text + "; " + human_number(t.samples_per_s_per_device) + " samples/s per device";
+  return text + "; " + human_number(t.samples_per_s_per_device) + (t.packs_per_s ? " packs/s" : " samples/s") + " per device";
 }
 
 const char* step_meaning(RunMode mode) {
@@ -137,8 +142,8 @@ std::string head(const Report& report) {
   text += fit_width(what, k_width) + "\n\n";
   if (report.throughput) text += line_of_head("Throughput", throughput_text(*report.throughput));
   if (report.engine) {
-    text += line_of_head("Step", fmt::format("{} for {} samples ({})", format_time(report.step_time),
-                                             grouped(report.batch.global_batch), step_meaning(report.mode)));
+    text += line_of_head("Step", fmt::format("{} for {} {} ({})", format_time(report.step_time), grouped(report.batch.global_batch),
+                                             samples_word(report), step_meaning(report.mode)));
   }
   if (report.throughput) {
     text += line_of_head("Efficiency", fmt::format("MFU {}, HFU {} of {} devices", human_percent(report.throughput->mfu_pct),
@@ -164,8 +169,9 @@ std::string broken_limits(const Verdict& verdict) {
 std::string batch_text(const Report& report) {
   const ScheduleFacts& schedule = report.schedule;
   std::string text = heading("Batch and schedule");
-  text += "  " + wrapped(fmt::format("micro-batch {}, global batch {}, {} samples per host call", grouped(report.batch.micro_batch),
-                                     grouped(report.batch.global_batch), grouped(report.batch.samples_per_call)), k_width - 2, 4) + '\n';
+  text += "  " + wrapped(fmt::format("micro-batch {}, global batch {}, {} {} per host call", grouped(report.batch.micro_batch),
+                                     grouped(report.batch.global_batch), grouped(report.batch.samples_per_call),
+                                     samples_word(report)), k_width - 2, 4) + '\n';
   if (schedule.kind.empty()) return text;
   std::string line = schedule.kind;
   if (schedule.forward_stages > 0) line += fmt::format(", {} forward stages", schedule.forward_stages);

@@ -1,5 +1,5 @@
 // Any bytes through every text parser: none may crash, and each must either give a value or say what is wrong.
-// Linked with libFuzzer for searching, with replay.cpp for replaying.
+// Linked with libFuzzer for searching, with replay_test.cpp for replaying.
 
 #include <cmath>
 #include <cstddef>

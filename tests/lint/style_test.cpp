@@ -17,7 +17,9 @@ constexpr std::size_t k_header_lines = 250;
 constexpr std::size_t k_line_length = 120;
 
 // Files in which no order of an unordered container can reach a result, each with the reason.
-const std::set<std::string> k_unordered_allowed = {};
+const std::set<std::string> k_unordered_allowed = {
+    "sim/program/builder.hpp",  // looked up only; ids follow the order of first use
+};
 
 std::size_t length_in_characters(const std::string& line) {
   std::size_t count = 0;

@@ -15,7 +15,7 @@ namespace podsim::ipu::test {
 
 class Scene {
  public:
-  // `json` is the IPUConfig file ("" : none), `toml` stands below [ipu] (and below the config key, when there is a file).
+  // `json` is the IPUConfig file (empty: none); `toml` stands below [ipu] and, with a file, the config key.
   explicit Scene(const std::string& json, const std::string& toml = "") {
     std::string name = (std::filesystem::temp_directory_path() / "podsim-test-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test's files");

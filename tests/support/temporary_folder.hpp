@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace podsim::testing {
+namespace podsim::test {
 
 class TemporaryFolder {
  public:
@@ -39,4 +39,4 @@ class TemporaryFolder {
   std::string path_;
 };
 
-}  // namespace podsim::testing
+}  // namespace podsim::test

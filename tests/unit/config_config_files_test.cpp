@@ -6,14 +6,15 @@
 
 #include "sim/config/config_files.hpp"
 #include "sim/core/diagnostics.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/support/paths.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
-using podsim::testing::TemporaryFolder;
+using podsim::test::TemporaryFolder;
 
 TEST_CASE("config files: the embedded tree is the source tree, byte for byte") {
   const ConfigFiles embedded = ConfigFiles::embedded();
-  const ConfigFiles folder = ConfigFiles::from_folder(PODSIM_SOURCE_DIR "/configs");
+  const ConfigFiles folder = ConfigFiles::from_folder(test::source_dir() + "/configs");
   const std::vector<std::string> paths = embedded.list("");
   CHECK(paths.size() > 0);
   CHECK(paths == folder.list(""));

@@ -106,8 +106,8 @@ TEST_CASE("constants: bad entries are told") {
   CHECK(add_problems("a = { value = 3, source = 1, confidence = 'measured' }") ==
         "c.toml:1:27: a.source: is an integer; expected a string\n");
   CHECK(add_problems("a = { value = 3, source = 's', confidence = 'mesured' }") ==
-        "c.toml:1:45: a.confidence: unknown confidence \"mesured\"; expected datasheet, measured, derived, fitted, assumed, "
-        "user; did you mean \"measured\"?\n");
+        "c.toml:1:45: a.confidence: unknown confidence \"mesured\"; expected datasheet, measured, derived, fitted, "
+        "assumed, user; did you mean \"measured\"?\n");
   CHECK(add_problems("a = { value = 3, source = 's', confidence = 'fitted', sprad = 'x' }") ==
         "c.toml:1:55: a.sprad: unknown key; did you mean \"spread\"?\n");
   CHECK(add_problems("a = { value = '3 parsecs', source = 's', confidence = 'fitted' }") ==
@@ -170,7 +170,8 @@ TEST_CASE("constant reader: reads in the type of each dimension and remembers wh
   CHECK(reader.read_ids().empty());
   CHECK(reader.cycle_count("system.chip.sync").in_base() == 715);
   CHECK(reader.bandwidth("system.link.bandwidth").in_base() == 64e9);
-  CHECK(reader.read_ids() == std::vector<ConstantId>{*set.find("system.link.bandwidth"), *set.find("system.chip.sync")});
+  CHECK(reader.read_ids() ==
+        std::vector<ConstantId>{*set.find("system.link.bandwidth"), *set.find("system.chip.sync")});
   CHECK(reader.time("system.link.latency").in_base() == 0.5e-6);
   CHECK(reader.count("system.chip.tiles") == 1472);
   CHECK(reader.number("system.chip.factor") == 0.5);
@@ -196,5 +197,6 @@ TEST_CASE("constant reader: what is missing or of another kind throws with its n
   Diagnostics diagnostics;
   set.add(toml("half = { value = '0.5 B', source = 's', confidence = 'fitted' }"), "", {}, diagnostics);
   ConstantReader reader(set);
-  CHECK_THROWS_WITH_AS(reader.data("half"), "c.toml:1:8: half: \"0.5 B\" is not a whole number of bytes\n", ConfigError);
+  CHECK_THROWS_WITH_AS(reader.data("half"), "c.toml:1:8: half: \"0.5 B\" is not a whole number of bytes\n",
+                       ConfigError);
 }

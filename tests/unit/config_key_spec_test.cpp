@@ -79,11 +79,12 @@ TEST_CASE("check keys: each mistake is told with its place and what was expected
       {"share = -0.5", "f:1:9: share: -0.5 is out of range; expected at least 0\n"},
       {"title = 3", "f:1:9: title: is an integer; expected a string\n"},
       {"mode = 'trainig'",
-       "f:1:8: mode: unknown value \"trainig\"; expected training, inference or generation; did you mean \"training\"?\n"},
+       "f:1:8: mode: unknown value \"trainig\"; expected training, inference or generation; did you mean "
+       "\"training\"?\n"},
       {"mode = 1", "f:1:8: mode: is an integer; expected training, inference or generation\n"},
       {"rate = 5",
-       "f:1:8: rate: 5 has no unit; expected a string with a unit: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or, "
-       "for bits, Gb/s\n"},
+       "f:1:8: rate: 5 has no unit; expected a string with a unit: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s "
+       "or, for bits, Gb/s\n"},
       {"rate = '5'",
        "f:1:8: rate: \"5\" has no unit; units here are B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or, for bits, "
        "Gb/s\n"},

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "sim/config/value.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
-using podsim::testing::TemporaryFolder;
+using podsim::test::TemporaryFolder;
 
 namespace {
 
@@ -46,7 +46,8 @@ TEST_CASE("text file: sixty-four mebibytes are the limit, also where no size is 
   const TemporaryFolder folder;
   const std::string path = folder.write("large", "");
   std::filesystem::resize_file(path, (std::uintmax_t{64} << 20) + 1);
-  CHECK(problem_of(path) == "e.toml:4:9: model.config: \"" + path + "\" is larger than 64 MiB; expected a smaller file\n");
+  CHECK(problem_of(path) ==
+        "e.toml:4:9: model.config: \"" + path + "\" is larger than 64 MiB; expected a smaller file\n");
   CHECK(problem_of("/dev/zero") ==
         "e.toml:4:9: model.config: \"/dev/zero\" is larger than 64 MiB; expected a smaller file\n");
 }

@@ -5,8 +5,8 @@
 using namespace podsim;
 
 TEST_CASE("diagnostics: text has place, key, problem, expectation and suggestion in this order") {
-  const Diagnostic full{Severity::error, {"a.toml", 3, 7}, "workload.mode", "unknown value \"trainng\"", "training or x",
-                        "training"};
+  const Diagnostic full{Severity::error,  {"a.toml", 3, 7}, "workload.mode", "unknown value \"trainng\"",
+                        "training or x", "training"};
   CHECK(to_text(full) ==
         "a.toml:3:7: workload.mode: unknown value \"trainng\"; expected training or x; did you mean \"training\"?");
 }
@@ -18,7 +18,8 @@ TEST_CASE("diagnostics: parts that are not known leave no trace in the text") {
 }
 
 TEST_CASE("diagnostics: a warning says so before the key") {
-  CHECK(to_text({Severity::warning, {"a.toml", 1, 2}, "k", "no effect", "", ""}) == "a.toml:1:2: warning: k: no effect");
+  CHECK(to_text({Severity::warning, {"a.toml", 1, 2}, "k", "no effect", "", ""}) ==
+        "a.toml:1:2: warning: k: no effect");
 }
 
 TEST_CASE("diagnostics: a list keeps its order and knows whether it holds errors") {

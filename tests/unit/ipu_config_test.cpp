@@ -282,7 +282,8 @@ TEST_CASE("ipu config: case 6, a training list of the wrong length leaves infere
   CHECK(config->inference.matmul_proportion.value == std::vector<double>{0.2});
   CHECK(config->inference.matmul_proportion.origin == "default: matmul_proportion has 4 values for 2 inference IPUs");
   CHECK(scene.text() ==
-        "ipu_config.json:2:40: warning: ipu.inference_matmul_proportion: matmul_proportion has 4 values for 2 inference "
+        "ipu_config.json:2:40: warning: ipu.inference_matmul_proportion: matmul_proportion has 4 values for 2 "
+        "inference "
         "IPUs: inference takes 0.2\n");
 }
 
@@ -294,14 +295,16 @@ TEST_CASE("ipu config: case 7, a pod dictionary is resolved by the pod type") {
   Scene by_default(json);
   CHECK(by_default.read()->training.replication_factor.value == 2);
   CHECK(by_default.text() ==
-        "ipu_config.json:1:24: warning: ipu.replication_factor: a pod dictionary and no pod type: its default is taken; "
+        "ipu_config.json:1:24: warning: ipu.replication_factor: a pod dictionary and no pod type: its default is "
+        "taken; "
         "expected ipu.pod_type = pod4 or pod16\n");
   check_cases({
       {"no pod and no default", R"({"replication_factor": {"pod4": 1, "pod16": 4}})", "", false,
        "ipu_config.json:1:24: ipu.replication_factor: a pod dictionary without default, and no pod type to choose by; "
        "expected ipu.pod_type = pod4 or pod16\n"},
       {"unknown pod", json, "pod_type = \"pod7\"\n", false,
-       "experiment.toml:3:12: ipu.pod_type: unknown value \"pod7\"; expected pod4, pod8, pod16, pod32, pod64, pod128 or "
+       "experiment.toml:3:12: ipu.pod_type: unknown value \"pod7\"; expected pod4, pod8, pod16, pod32, pod64, pod128 "
+       "or "
        "pod256; did you mean \"pod4\"?\n"},
       {"other keys beside pods", R"({"replication_factor": {"pod4": 1, "rack": 4}})", "", false,
        "ipu_config.json:1:24: ipu.replication_factor: is a table; expected an integer\n"},
@@ -395,9 +398,11 @@ TEST_CASE("ipu config: case 13, splits with a gap and without any split are told
 TEST_CASE("ipu config: case 14, a factor and splits for the same layer are refused") {
   check_cases({
       {"both",
-       R"({"layers_per_ipu": [6, 6], "embedding_serialization_factor": 2, "serialized_embedding_splits_per_ipu": [1, 1]})",
+       R"({"layers_per_ipu": [6, 6], "embedding_serialization_factor": 2,
+           "serialized_embedding_splits_per_ipu": [1, 1]})",
        "", false,
-       "ipu_config.json:1:104: ipu.serialized_embedding_splits_per_ipu: embedding_serialization_factor is set too; they "
+       "ipu_config.json:2:51: ipu.serialized_embedding_splits_per_ipu: embedding_serialization_factor is set too; "
+       "they "
        "say the same thing; expected only one of them\n"},
   });
 }

@@ -68,10 +68,12 @@ TEST_CASE("ipu placement: case 1, a sum that differs from the model is refused w
   const std::string toml = "layers_per_ipu = [1, 2]\ngradient_accumulation_steps = 8\n";
   check_cases({
       {"too few", toml, bert_request(4), false,
-       "experiment.toml:2:18: ipu.layers_per_ipu: [1, 2] places 3 layers, but the model has 4 layers; expected a sum of "
+       "experiment.toml:2:18: ipu.layers_per_ipu: [1, 2] places 3 layers, but the model has 4 layers; expected a sum "
+       "of "
        "4\n"},
       {"too many", toml, bert_request(2), false,
-       "experiment.toml:2:18: ipu.layers_per_ipu: [1, 2] places 3 layers, but the model has 2 layers; expected a sum of "
+       "experiment.toml:2:18: ipu.layers_per_ipu: [1, 2] places 3 layers, but the model has 2 layers; expected a sum "
+       "of "
        "2\n"},
       {"right", toml, bert_request(3), true, ""},
   });
@@ -100,7 +102,8 @@ TEST_CASE("ipu placement: case 25, fixed entries above the model leave nothing f
 TEST_CASE("ipu placement: with one IPU the layer list is ignored") {
   check_cases({
       {"other sum", "layers_per_ipu = [3]\n", bert_request(12), true,
-       "experiment.toml:2:18: warning: ipu.layers_per_ipu: [3] is ignored: with one IPU per replica all 12 layers stand "
+       "experiment.toml:2:18: warning: ipu.layers_per_ipu: [3] is ignored: with one IPU per replica all 12 layers "
+       "stand "
        "on it\n"},
       {"same sum", "layers_per_ipu = [12]\n", bert_request(12), true, ""},
   });
@@ -155,13 +158,14 @@ TEST_CASE("ipu placement: case 16, accumulation below the stages says where the 
   const std::string toml = "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 8\n";
   check_cases({
       {"head returns", toml, bert_request(24), false,
-       "experiment.toml:3:31: ipu.gradient_accumulation_steps: gradient_accumulation_steps is 8, but this pipeline has 5 "
+       "experiment.toml:3:31: ipu.gradient_accumulation_steps: gradient_accumulation_steps is 8, but this pipeline "
+       "has 5 "
        "forward and 9 training stages; expected at least 9 (the head returns to IPU 0 and makes the 5th forward "
        "stage)\n"},
       {"legal for question answering", toml, with_outer(bert_request(24), OuterBlocks::head_on_last_ipu), true, ""},
       {"just enough", "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 9\n", bert_request(24), true, ""},
-      {"default, straight line", "layers_per_ipu = [12, 12]\n", with_outer(bert_request(24), OuterBlocks::head_on_last_ipu),
-       false,
+      {"default, straight line", "layers_per_ipu = [12, 12]\n",
+       with_outer(bert_request(24), OuterBlocks::head_on_last_ipu), false,
        "experiment.toml:1:1: ipu.gradient_accumulation_steps: gradient_accumulation_steps is 1 by default, but this "
        "pipeline has 2 forward and 3 training stages; expected at least 3\n"},
   });
@@ -173,7 +177,8 @@ TEST_CASE("ipu placement: case 17, pipelined inference needs as many device iter
   const std::string toml = "layers_per_ipu = [6, 6, 6, 6]\ninference_device_iterations = 3\n";
   check_cases({
       {"pipelined", "version = \"0.3\"\n" + toml, request, false,
-       "experiment.toml:4:31: ipu.inference_device_iterations: inference_device_iterations is 3, but the pipeline has 4 "
+       "experiment.toml:4:31: ipu.inference_device_iterations: inference_device_iterations is 3, but the pipeline "
+       "has 4 "
        "stages to fill; expected at least 4, or sharded_execution_for_inference\n"},
       {"sharded", "version = \"0.3\"\n" + toml + "sharded_execution_for_inference = true\n", request, true, ""},
       {"always sharded", "version = \"0.4\"\n" + toml, request, true, ""},
@@ -204,7 +209,8 @@ TEST_CASE("ipu placement: case 19, idle IPUs are reserved up to a power of two")
   CHECK(placement->used_ipus == 3);
   CHECK(placement->reserved_ipus == 4);
   CHECK(scene.text() ==
-        "experiment.toml:2:18: warning: ipu.ipus_per_replica: 4 IPUs are reserved for the 3 in use, since device counts "
+        "experiment.toml:2:18: warning: ipu.ipus_per_replica: 4 IPUs are reserved for the 3 in use, since device "
+        "counts "
         "are powers of two: 1 IPU idle\n");
 }
 
@@ -215,15 +221,19 @@ TEST_CASE("ipu placement: replicas and pipelines larger than the system are refu
   small.system_ipus = 4;
   check_cases({
       {"replicas", pipeline + "replication_factor = 8\n", bert_request(24), false,
-       "experiment.toml:4:22: ipu.replication_factor: 8 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU pipeline, "
+       "experiment.toml:4:22: ipu.replication_factor: 8 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU "
+       "pipeline, "
        "replication_factor must be between 1 and 4\n"},
       {"all of them", pipeline + "replication_factor = 4\n", bert_request(24), true, ""},
       {"pipeline", "layers_per_ipu = [-1]\nipus_per_replica = 8\ngradient_accumulation_steps = 64\n", small, false,
-       "experiment.toml:3:20: ipu.ipus_per_replica: a pipeline of 8 IPUs does not fit on a Pod4 with 4 IPUs; expected at "
+       "experiment.toml:3:20: ipu.ipus_per_replica: a pipeline of 8 IPUs does not fit on a Pod4 with 4 IPUs; "
+       "expected at "
        "most 4\n"},
-      {"inference", pipeline + "inference_replication_factor = 5\n", in_mode(bert_request(24), RunMode::inference), false,
+      {"inference", pipeline + "inference_replication_factor = 5\n", in_mode(bert_request(24), RunMode::inference),
+       false,
        "experiment.toml:3:31: warning: ipu.gradient_accumulation_steps: 16 is taken as 1 in inference\n"
-       "experiment.toml:4:32: ipu.inference_replication_factor: 5 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU "
+       "experiment.toml:4:32: ipu.inference_replication_factor: 5 replicas of 4 IPUs do not fit: on a Pod16 with a "
+       "4-IPU "
        "pipeline, inference_replication_factor must be between 1 and 4\n"},
   });
 }
@@ -250,7 +260,8 @@ TEST_CASE("ipu placement: case 9, sharding without replicas is kept, unused and 
   REQUIRE(placement.has_value());
   CHECK_FALSE(placement->replicated_tensor_sharding);
   CHECK(one.text() ==
-        "experiment.toml:2:30: warning: ipu.replicated_tensor_sharding: no effect with replication_factor 1: there are no "
+        "experiment.toml:2:30: warning: ipu.replicated_tensor_sharding: no effect with replication_factor 1: there "
+        "are no "
         "replicas to share the state; expected replication_factor above 1\n");
   Scene two("", "replicated_tensor_sharding = true\nreplication_factor = 2\n");
   CHECK(two.place(bert_request(12))->replicated_tensor_sharding);
@@ -268,7 +279,8 @@ TEST_CASE("ipu placement: case 21, GPT-2 pads its vocabulary and BERT refuses it
   gpt2.vocabulary = 50257;
   check_cases({
       {"bert", toml, bert, false,
-       "experiment.toml:2:34: ipu.embedding_serialization_factor: a vocabulary of 30522 is not divisible by 4; expected a "
+       "experiment.toml:2:34: ipu.embedding_serialization_factor: a vocabulary of 30522 is not divisible by 4; "
+       "expected a "
        "divisor, or model.vocab_size = 30524\n"},
       {"divisible", toml, padded, true, ""},
   });
@@ -347,10 +359,12 @@ TEST_CASE("ipu placement: all problems are reported at once and follow-ups are n
   request.vocabulary = 30522;
   CHECK_FALSE(scene.place(request).has_value());
   CHECK(scene.text() ==
-        "experiment.toml:4:21: ipu.matmul_proportion: 2 values in the list for 4 IPUs; expected one number, or 4 values\n"
+        "experiment.toml:4:21: ipu.matmul_proportion: 2 values in the list for 4 IPUs; expected one number, or 4 "
+        "values\n"
         "experiment.toml:2:18: ipu.layers_per_ipu: [3, 7, 7] has 3 entries, but ipus_per_replica is 4; expected 4 "
         "entries, or ipus_per_replica = 3\n"
-        "experiment.toml:6:34: ipu.embedding_serialization_factor: a vocabulary of 30522 is not divisible by 5; expected "
+        "experiment.toml:6:34: ipu.embedding_serialization_factor: a vocabulary of 30522 is not divisible by 5; "
+        "expected "
         "a divisor, or model.vocab_size = 30525\n"
         "experiment.toml:5:22: ipu.replication_factor: 8 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU "
         "pipeline, replication_factor must be between 1 and 4\n");
@@ -390,7 +404,8 @@ TEST_CASE("ipu placement: every published shape reads and fits its model") {
          "matmul_proportion": [0.25, 0.25, 0.25, 0.25]})", 12, last},
       {"wav2vec2-base, old", R"({"layers_per_ipu": [2, 1, 4, 3, 3, 3, 3, 0], "ipus_per_replica": 8,
          "gradient_accumulation_steps": 16, "replication_factor": 2, "device_iterations": 2,
-         "inference_device_iterations": 4, "matmul_proportion": [0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1]})", 19, in_list},
+         "inference_device_iterations": 4, 
+         "matmul_proportion": [0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1]})", 19, in_list},
       {"wav2vec2-base, new", R"({"layers_per_ipu": [6, 5, 5, 7], "ipus_per_replica": 4,
          "gradient_accumulation_steps": 32, "replication_factor": 1, "device_iterations": 1,
          "inference_device_iterations": 4, "matmul_proportion": [0.2, 1.0, 1.0, 1.0]})", 23, in_list},

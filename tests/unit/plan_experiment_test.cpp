@@ -3,10 +3,10 @@
 #include <string>
 
 #include "sim/plan/experiment.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
-using podsim::testing::TemporaryFolder;
+using podsim::test::TemporaryFolder;
 
 namespace {
 

@@ -219,6 +219,7 @@ TEST_CASE("model kinds: a hidden size that the heads do not divide is told at th
 TEST_CASE("model kinds: a configuration of another type or of no table is refused") {
   CHECK(errors_of(Bert(), R"({"model_type": "gpt2"})") ==
         "config.json:1:16: model_type: is \"gpt2\"; expected \"bert\"\n");
-  CHECK(errors_of(Bert(), R"({"model_type": 3})") == "config.json:1:16: model_type: is an integer; expected a string\n");
+  CHECK(errors_of(Bert(), R"({"model_type": 3})") ==
+        "config.json:1:16: model_type: is an integer; expected a string\n");
   CHECK(errors_of(Gpt2(), "[1]") == "config.json:1:1: the model configuration is a list; expected an object\n");
 }

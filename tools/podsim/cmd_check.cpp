@@ -9,7 +9,8 @@ namespace podsim {
 
 const VerbSpec& check_spec() {
   static const VerbSpec k_spec{
-      "check", "check [EXPERIMENT.toml] [options]", "Resolve an experiment and tell whether it fits, without simulating.",
+      "check", "check [EXPERIMENT.toml] [options]", "Tell whether an experiment fits, without simulating it.",
+      "Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"force", "", "let --out replace files"},

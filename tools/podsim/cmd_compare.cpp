@@ -42,7 +42,8 @@ std::string verdict_text(const MetricPair& pair) {
 const VerbSpec& compare_spec() {
   static const VerbSpec k_spec{
       "compare", "compare A.json B.json [options]",
-      "Compare two JSON reports. Exit code 1 when a metric differs by more than the tolerance or is missing in one.",
+      "Compare two JSON reports, metric by metric.",
+      "Exit code 1 when a metric differs by more than the tolerance or is missing in one.",
       {{"tolerance", "5%", "largest relative difference that is accepted (default 5%)"},
        {"all", "", "print every device and link, not only those that differ"}},
       {"podsim compare old/report.json new/report.json", "podsim compare old.json new.json --tolerance 0.1%"},

@@ -9,7 +9,7 @@ namespace podsim {
 
 const VerbSpec& help_spec() {
   static const VerbSpec k_spec{
-      "help", "help [VERB]", "Tell about podsim or one of its verbs.", {}, {"podsim help", "podsim help run"}};
+      "help", "help [VERB]", "Tell about podsim or one of its verbs.", "", {}, {"podsim help", "podsim help run"}};
   return k_spec;
 }
 

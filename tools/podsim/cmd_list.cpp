@@ -51,8 +51,9 @@ std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& co
 const VerbSpec& list_spec() {
   static const VerbSpec k_spec{
       "list", "list [KIND] [options]",
-      "Print the names podsim knows, one a line: systems, chips, models, software, experiments, families, model-types, "
-      "engines, formats, verbs. Without a kind: all of them.",
+      "Print the names that podsim knows, one a line.",
+      "KIND: systems, chips, models, software, experiments, families, model-types, engines, formats, verbs;\n"
+      "without a kind: all of them.",
       {{"configs", "DIR", "use this folder in place of the shipped configs"}},
       {"podsim list systems", "podsim list models"}};
   return k_spec;

@@ -14,6 +14,7 @@ namespace podsim {
 const VerbSpec& run_spec() {
   static const VerbSpec k_spec{
       "run", "run [EXPERIMENT.toml] [options]", "Simulate an experiment and report time, fit and bottleneck.",
+      "Exit code 3 when it does not fit; the report is printed then, too.",
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
                                     {"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},

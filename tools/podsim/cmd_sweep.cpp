@@ -104,7 +104,8 @@ class RowOutput {
 const VerbSpec& sweep_spec() {
   static const VerbSpec k_spec{
       "sweep", "sweep run [EXPERIMENT.toml] --axis KEY=V1,V2,… [options]",
-      "Simulate a grid over any keys; CSV with a row per point. Points that are invalid or do not fit are rows too.",
+      "Simulate a grid over any keys; prints CSV, a row per point.",
+      "Points that are invalid or do not fit are rows with a status and a reason.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},
              joined(experiment_options(), {{"engine", "NAME", "native (fast, default) or simgrid (reference)"},
                                            {"out", "FILE", "write the CSV there and not to standard output"},

@@ -84,6 +84,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
   Arguments result;
   for (const po::option& option : parsed.options) {
     if (option.string_key == k_words) {
+      for (const std::string& word : option.value) {
+        if (word.size() > 1 && word.front() == '-') unknown_option(word, options);
+      }
       result.words_.insert(result.words_.end(), option.value.begin(), option.value.end());
       continue;
     }
@@ -100,7 +103,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
 }
 
 std::string help_text(const VerbSpec& verb) {
-  std::string text = fmt::format("Usage: podsim {}\n\n{}\n\nOptions:\n", verb.usage, verb.summary);
+  std::string text = fmt::format("Usage: podsim {}\n\n{}\n", verb.usage, verb.summary);
+  if (!verb.details.empty()) text += fmt::format("{}\n", verb.details);
+  text += "\nOptions:\n";
   for (const OptionSpec& option : all_options(verb)) {
     const std::string left = fmt::format("--{} {}", option.name, option.argument);
     text += fmt::format("  {:<28} {}{}\n", left, option.help, option.repeatable ? " (repeatable)" : "");

@@ -28,6 +28,7 @@ struct VerbSpec {
   std::string_view name;
   std::string_view usage;      // behind "podsim": "run [EXPERIMENT.toml] [options]"
   std::string_view summary;    // one line
+  std::string_view details;    // further lines of its help; may be empty
   std::vector<OptionSpec> options;
   std::vector<std::string_view> examples;  // two
   std::size_t most_words = 1;  // positional arguments

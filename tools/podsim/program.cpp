@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "sim/core/diagnostics.hpp"
@@ -19,7 +20,9 @@ ExitCode run_verb(const std::string& word, std::span<const std::string> argument
                                  suggestion_for(word, verb_names())));
   }
   try {
-    const Arguments parsed = parse_arguments(verb->spec(), arguments);
+    std::vector<std::string> words(arguments.begin(), arguments.end());
+    std::replace(words.begin(), words.end(), std::string("-h"), std::string("--help"));
+    const Arguments parsed = parse_arguments(verb->spec(), words);
     if (parsed.has("help")) {
       print(help_text(verb->spec()));
       return ExitCode::done;

@@ -1,5 +1,7 @@
 // Runs the fuzz target over a folder of inputs: each file as it is, every cut of it, and copies with changed bytes.
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "sim/core/random.hpp"
+#include "tests/support/paths.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -39,23 +42,19 @@ void run_changed(const std::string& text, std::uint64_t seed) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: fuzz_replay FOLDER\n");
-    return 2;
-  }
+TEST_CASE("fuzz: saved inputs, their cuts and changed copies crash no parser") {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(podsim::test::source_dir() + "/tests/fuzz/corpus")) {
+    files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  REQUIRE(files.size() >= 20);
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::fprintf(stderr, "%s\n", files[i].filename().c_str());  // the last name printed is the one that crashed
     std::ifstream stream(files[i], std::ios::binary);
+    REQUIRE(stream);
     const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     run(text);
     run_changed(text, i);
   }
-  std::printf("%zu files\n", files.size());
-  return files.empty() ? 1 : 0;
 }

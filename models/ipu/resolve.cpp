@@ -21,14 +21,14 @@ class Resolver {
       diagnostics_.error(context_.section.place(), "workload.mode", "is not modelled for IPUs yet", "\"training\"");
       return nullptr;
     }
-    const std::optional<IpuConfig> config = read_ipu_config(context_.section, diagnostics_);
-    if (!config) return nullptr;
-    resolve_formats(*config);
-    const std::optional<Placement> placement = check_against(*config, request(), diagnostics_);
+    // Settings with a problem are marked, so that the checks against model and system can still report theirs.
+    const IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    resolve_formats(config);
+    const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
     if (!placement || diagnostics_.has_errors()) return nullptr;
-    fill_setup(*config, *placement);
-    for (ResolvedKey& key : resolved_keys(*config)) plan_->resolved_keys.push_back(std::move(key));
+    fill_setup(config, *placement);
+    for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
     return std::move(plan_);
   }
 

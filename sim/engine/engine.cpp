@@ -8,10 +8,10 @@
 namespace podsim {
 
 struct Engine::Arena {
-  std::vector<SimTime> start;        // of all executed segments, one after the other
+  std::vector<SimTime> start;  // of all executed segments, one after the other
   std::vector<SimTime> finish;
-  std::vector<std::size_t> offset;   // by segment: its place in both; k_not_executed before
-  std::vector<SimTime> duration;     // by segment
+  std::vector<std::size_t> offset;  // by segment: its place in both; k_not_executed before
+  std::vector<SimTime> duration;    // by segment
   Measure measure;
 };
 
@@ -95,10 +95,14 @@ struct Walk {
     if (options.exact || offset[id.index()] == k_not_executed) execute(id, segment);
     const std::size_t first = offset[id.index()];
     const std::size_t ops = segment.ops.size();
-    const SegmentRun run{platform,   program,
-                         segment,    id,
-                         clock,      duration[id.index()],
-                         iterations, std::span<const SimTime>(start).subspan(first, ops),
+    const SegmentRun run{platform,
+                         program,
+                         segment,
+                         id,
+                         clock,
+                         duration[id.index()],
+                         iterations,
+                         std::span<const SimTime>(start).subspan(first, ops),
                          std::span<const SimTime>(finish).subspan(first, ops)};
     measure.segment(run);
     for (Observer* observer : observers) observer->segment(run);

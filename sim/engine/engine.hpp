@@ -1,6 +1,7 @@
 #pragma once
-// Runs a program on a platform; both must have passed `verify`. The walk over blocks, repeats and observers is common; how the ops of one segment share
-// devices and links in time is the simulator's: `native` (own event heap and max-min) or `simgrid` (the reference).
+// Runs a program on a platform; both must have passed `verify`. The walk over blocks, repeats and observers is common;
+// how the ops of one segment share devices and links in time is the simulator's: `native` (own event heap and max-min)
+// or `simgrid` (the reference).
 
 #include <memory>
 #include <span>

@@ -1,4 +1,4 @@
-// Engines by name. The reference engine lives in a module, since loading its library costs more than a whole native run.
+// Engines by name. The reference engine lives in a module, since loading its library costs more than a native run.
 
 #include <dlfcn.h>
 
@@ -19,14 +19,16 @@ namespace {
 
 std::unique_ptr<SegmentSimulator> open_module(const std::string& folder) {
   std::error_code ignored;
-  const std::filesystem::path place =
-      folder.empty() ? std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() : std::filesystem::path(folder);
+  const std::filesystem::path place = folder.empty()
+                                          ? std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path()
+                                          : std::filesystem::path(folder);
   const std::string file = (place / "libpodsim_simgrid.so").string();
   // Never closed: callbacks of the library stay connected to the module until the process ends.
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     const char* reason = dlerror();
-    fail(std::string("the module cannot be opened: ") + (reason ? reason : file), "the module beside the program, or engine \"native\"");
+    fail(std::string("the module cannot be opened: ") + (reason ? reason : file),
+         "the module beside the program, or engine \"native\"");
   }
   const auto make = reinterpret_cast<MakeSegmentSimulator>(dlsym(module, k_segment_simulator_symbol));
   if (make == nullptr) fail(file + " is not a module of this program", "the module of the same build");

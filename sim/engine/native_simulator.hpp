@@ -25,8 +25,8 @@ class NativeSimulator final : public SegmentSimulator {
     friend auto operator<=>(const Event&, const Event&) = default;
   };
   struct Flow {
-    double remaining;       // bytes at `updated`
-    double rate;            // bytes per picosecond
+    double remaining;  // bytes at `updated`
+    double rate;       // bytes per picosecond
     std::int64_t updated;
     std::uint32_t version;
     std::uint32_t visited;  // by the last search for a component that met it
@@ -37,7 +37,7 @@ class NativeSimulator final : public SegmentSimulator {
     double free;            // while solving
     std::uint32_t unfixed;  // while solving: flows without a share yet
     std::uint32_t visited;
-    std::uint32_t users;    // transfers of the segment with bytes to carry
+    std::uint32_t users;  // transfers of the segment with bytes to carry
     std::vector<std::uint32_t> flows;
   };
 
@@ -64,20 +64,20 @@ class NativeSimulator final : public SegmentSimulator {
   std::span<SimTime> start_;
   std::span<SimTime> finish_;
 
-  std::vector<std::uint8_t> shared_;     // by op: a transfer that may meet another on a link
-  std::vector<std::uint32_t> pending_;   // by op: unfinished predecessors
+  std::vector<std::uint8_t> shared_;    // by op: a transfer that may meet another on a link
+  std::vector<std::uint32_t> pending_;  // by op: unfinished predecessors
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> starting_;
-  std::vector<std::int64_t> ready_time_; // by op
+  std::vector<std::int64_t> ready_time_;  // by op
   std::vector<Event> heap_;
-  std::vector<Flow> flows_;              // by op
+  std::vector<Flow> flows_;  // by op
   std::int64_t now_ = 0;
   std::int64_t finished_ = 0;
 
-  std::vector<std::uint32_t> dirty_;            // channels that flows entered or left at this instant
+  std::vector<std::uint32_t> dirty_;  // channels that flows entered or left at this instant
   std::vector<std::uint32_t> component_flows_;
   std::vector<std::uint32_t> component_channels_;
-  std::vector<std::uint32_t> unsolved_;         // channels of the component with flows without a share
+  std::vector<std::uint32_t> unsolved_;  // channels of the component with flows without a share
   std::uint32_t search_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The reference simulator of one segment, on SimGrid 3.32; the only file that includes it. It is a module of its own and
-// uses nothing of the program but header-only types.
+// The reference simulator of one segment, on SimGrid 3.32; the only file that includes it. It is a module of its own
+// and uses nothing of the program but header-only types.
 //
 // The graph of ops is ours; SimGrid is told of an op when it starts. Ops that share nothing (locals, latencies,
 // transfers alone on their links) are timers of SimGrid; transfers that may meet on a link are its communications, over
@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include <xbt/log.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
-#include <xbt/log.h>
 
 #include "sim/engine/segment_simulator.hpp"
 
@@ -117,7 +117,8 @@ class Session {
     for (std::size_t i = 0; i < network_.routes.size(); ++i) {
       std::vector<s4u::LinkInRoute> way;
       for (const std::uint32_t link : network_.links[i]) way.emplace_back(links[link]);
-      root->add_route(sources_[i / width_]->get_netpoint(), targets_[i % width_]->get_netpoint(), nullptr, nullptr, way, false);
+      root->add_route(sources_[i / width_]->get_netpoint(), targets_[i % width_]->get_netpoint(), nullptr, nullptr, way,
+                      false);
       if (network_.routes[i] >= place_.size()) place_.resize(network_.routes[i] + 1);
       place_[network_.routes[i]] = i;
     }
@@ -318,7 +319,7 @@ class SimgridSimulator final : public SegmentSimulator {
   std::vector<std::uint32_t> pending_;    // by op
   std::vector<std::int64_t> ready_time_;  // by op
   std::vector<std::uint32_t> ready_;
-  std::vector<Flow> flows_;               // by op; those of shared transfers are used
+  std::vector<Flow> flows_;  // by op; those of shared transfers are used
   std::vector<s4u::CommPtr> ended_;
   double ended_at_ = 0;
 };

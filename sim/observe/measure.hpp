@@ -58,10 +58,10 @@ class Measure final : public Observer {
   RunResult result_;
   const Platform* platform_ = nullptr;
   const Program* program_ = nullptr;
-  std::size_t folds_ = 0;               // those of the program, and "none" as the last
-  std::vector<Use> device_use_;         // by fold, device: where it differs from every_device_
+  std::size_t folds_ = 0;                 // those of the program, and "none" as the last
+  std::vector<Use> device_use_;           // by fold, device: where it differs from every_device_
   std::vector<CostVector> every_device_;  // by fold: charged to every device alike
-  std::vector<Carried> link_use_;       // by fold, link
+  std::vector<Carried> link_use_;         // by fold, link
 
   std::vector<std::uint32_t> topological_;
   std::vector<std::uint32_t> pending_;
@@ -72,13 +72,13 @@ class Measure final : public Observer {
   SimTime end_duration_;
   CostCategory end_category_ = CostCategory::other;
 
-  std::vector<std::uint32_t> memory_class_;        // by memory: the first memory that always does the same
+  std::vector<std::uint32_t> memory_class_;                // by memory: the first memory that always does the same
   std::vector<std::vector<std::uint32_t>> class_members_;  // by fold * memories + representative: classes that follow
-  std::vector<std::int64_t> in_use_;               // by memory, category: on top of what is always live
-  std::vector<std::int64_t> total_in_use_;         // by memory
-  std::vector<std::int64_t> peak_;                 // by memory
-  std::vector<std::int64_t> peak_time_;            // by memory
-  std::vector<std::int64_t> at_peak_;              // by memory, category
+  std::vector<std::int64_t> in_use_;                       // by memory, category: on top of what is always live
+  std::vector<std::int64_t> total_in_use_;                 // by memory
+  std::vector<std::int64_t> peak_;                         // by memory
+  std::vector<std::int64_t> peak_time_;                    // by memory
+  std::vector<std::int64_t> at_peak_;                      // by memory, category
   struct Instant {
     std::int64_t time;
     std::uint32_t step;

@@ -103,8 +103,9 @@ void TraceObserver::add_ops(const SegmentRun& run) {
   for (const std::uint32_t i : order) {
     const Op& op = run.segment.ops[i];
     if (op.kind == OpKind::join) continue;
-    TraceSlice slice{0, run.begin + run.start[i], run.finish[i] - run.start[i], label_names_[op.label.index()],
-                     op.category, op.bytes};
+    TraceSlice slice{
+        0,       run.begin + run.start[i], run.finish[i] - run.start[i], label_names_[op.label.index()], op.category,
+        op.bytes};
     if (op.kind == OpKind::transfer) {
       add_transfer(run, op, slice);
       continue;
@@ -147,8 +148,8 @@ void TraceObserver::add_levels(const SegmentRun& run) {
   });
   for (std::size_t i = 0; i < changes.size(); ++i) {
     level_[changes[i].memory] += changes[i].bytes;
-    const bool last_of_instant = i + 1 == changes.size() || changes[i + 1].memory != changes[i].memory ||
-                                 changes[i + 1].at != changes[i].at;
+    const bool last_of_instant =
+        i + 1 == changes.size() || changes[i + 1].memory != changes[i].memory || changes[i + 1].at != changes[i].at;
     if (last_of_instant) trace_.levels.push_back({changes[i].memory, changes[i].at, level_[changes[i].memory]});
   }
 }

@@ -21,17 +21,17 @@ struct TraceTrack {
 };
 
 struct TraceSlice {
-  std::uint32_t track = 0;       // index into Trace::tracks
+  std::uint32_t track = 0;  // index into Trace::tracks
   SimTime begin;
   SimTime duration;
-  std::uint32_t name = 0;        // index into Trace::names
+  std::uint32_t name = 0;  // index into Trace::names
   CostCategory category = CostCategory::other;
-  Bytes bytes;                   // of a transfer
+  Bytes bytes;  // of a transfer
 };
 
 // The level of a memory from an instant on.
 struct TraceLevel {
-  std::uint32_t memory = 0;      // index into Trace::memories
+  std::uint32_t memory = 0;  // index into Trace::memories
   SimTime at;
   Bytes bytes;
 };
@@ -42,7 +42,7 @@ struct Trace {
   std::vector<std::string> memories;
   std::vector<TraceSlice> slices;
   std::vector<TraceLevel> levels;
-  std::int64_t left_out = 0;     // slices and levels beyond the limit
+  std::int64_t left_out = 0;  // slices and levels beyond the limit
   std::int64_t limit = 0;
   SimTime total;
 };

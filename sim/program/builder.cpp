@@ -5,6 +5,18 @@
 #include "sim/core/check.hpp"
 
 namespace podsim {
+namespace {
+
+std::size_t hash_of(const CostVector& cost) {
+  std::uint64_t hash = 0;
+  for (const SimTime time : cost.part) {
+    hash = (hash ^ static_cast<std::uint64_t>(time.picoseconds())) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 29;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+}  // namespace
 
 SegmentBuilder::SegmentBuilder(ProgramBuilder& program, std::string name) : program_(program) {
   segment_.name = std::move(name);
@@ -144,19 +156,27 @@ FoldId ProgramBuilder::fold(FoldMap map) {
   return FoldId(static_cast<std::uint32_t>(program_.folds.size() - 1));
 }
 
-std::size_t ProgramBuilder::CostHash::operator()(const CostVector& cost) const {
-  std::uint64_t hash = 0;
-  for (const SimTime time : cost.part) {
-    hash = (hash ^ static_cast<std::uint64_t>(time.picoseconds())) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29;
+void ProgramBuilder::grow_cost_table() {
+  cost_table_.assign(std::max<std::size_t>(64, 2 * cost_table_.size()), CostId::none());
+  const std::size_t mask = cost_table_.size() - 1;
+  for (std::uint32_t i = 0; i < program_.costs.size(); ++i) {
+    std::size_t place = hash_of(program_.costs[i]) & mask;
+    while (cost_table_[place].valid()) place = (place + 1) & mask;
+    cost_table_[place] = CostId(i);
   }
-  return static_cast<std::size_t>(hash);
 }
 
 CostId ProgramBuilder::cost(const CostVector& cost) {
-  const auto [place, added] = cost_ids_.try_emplace(cost, CostId(static_cast<std::uint32_t>(program_.costs.size())));
-  if (added) program_.costs.push_back(cost);
-  return place->second;
+  if (2 * (program_.costs.size() + 1) > cost_table_.size()) grow_cost_table();
+  const std::size_t mask = cost_table_.size() - 1;
+  std::size_t place = hash_of(cost) & mask;
+  for (; cost_table_[place].valid(); place = (place + 1) & mask) {
+    if (program_.costs[cost_table_[place].index()] == cost) return cost_table_[place];
+  }
+  const CostId id(static_cast<std::uint32_t>(program_.costs.size()));
+  program_.costs.push_back(cost);
+  cost_table_[place] = id;
+  return id;
 }
 
 LabelId ProgramBuilder::label(std::string_view text) {

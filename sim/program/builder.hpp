@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -65,11 +64,10 @@ class ProgramBuilder {
 
  private:
   friend class SegmentBuilder;
-  struct CostHash {
-    std::size_t operator()(const CostVector& cost) const;
-  };
+  void grow_cost_table();
+
   Program program_;
-  std::unordered_map<CostVector, CostId, CostHash> cost_ids_;
+  std::vector<CostId> cost_table_;  // open addressing; a power of two of places, at most half of them used
   std::map<std::string, LabelId, std::less<>> label_ids_;
 };
 

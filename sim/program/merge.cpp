@@ -140,10 +140,10 @@ class SegmentMerger {
   const Segment& from_;
   Interner& interner_;
   Segment out_;
-  std::vector<OpId> next_;      // by old op
-  std::vector<bool> head_;      // by old op: first of its chain
-  std::vector<OpId> new_id_;    // by old op
-  std::vector<SimTime> offset_; // by old op: from the begin of its new op
+  std::vector<OpId> next_;       // by old op
+  std::vector<bool> head_;       // by old op: first of its chain
+  std::vector<OpId> new_id_;     // by old op
+  std::vector<SimTime> offset_;  // by old op: from the begin of its new op
 };
 
 }  // namespace

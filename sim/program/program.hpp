@@ -20,7 +20,18 @@ namespace podsim {
 
 // Where time goes. The order is the order of reports.
 enum class CostCategory : std::uint8_t {
-  compute, recompute, exchange, sync, inter_device, host_io, off_chip_memory, collective, weight_update, launch, bubble, other,
+  compute,
+  recompute,
+  exchange,
+  sync,
+  inter_device,
+  host_io,
+  off_chip_memory,
+  collective,
+  weight_update,
+  launch,
+  bubble,
+  other,
 };
 inline constexpr std::size_t k_cost_categories = 12;
 std::string_view name(CostCategory category);
@@ -108,9 +119,9 @@ struct Program {
   const Segment& operator[](SegmentId id) const { return segments[id.index()]; }
 };
 
-// Throws InternalError naming the first fault: an edge out of range, a cycle, an op without device, route or cost, a cost
-// that does not sum to its duration, an op of a folded segment away from the representatives, a repeat whose memory steps
-// do not cancel out per memory and category over one iteration of its blocks, a repeat count below 1.
+// Throws InternalError naming the first fault: an edge out of range, a cycle, an op without device, route or cost, a
+// cost that does not sum to its duration, an op of a folded segment away from the representatives, a repeat whose
+// memory steps do not cancel out per memory and category over one iteration of its blocks, a repeat count below 1.
 void verify(const Program& program, const Platform& platform);
 
 }  // namespace podsim

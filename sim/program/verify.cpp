@@ -19,7 +19,8 @@ class Verifier {
     for (const Segment& segment : program_.segments) verify_segment(segment);
     for (const AlwaysLive& live : program_.always_live) verify_live(live);
     for (const auto& [name, segments] : program_.marks) {
-      for (const SegmentId id : segments) PODSIM_CHECK(id.index() < program_.segments.size(), "mark \"" + name + "\": unknown segment");
+      for (const SegmentId id : segments)
+        PODSIM_CHECK(id.index() < program_.segments.size(), "mark \"" + name + "\": unknown segment");
     }
     for (const ProgramBlock& block : program_.blocks) changes_of(block);
   }
@@ -34,10 +35,11 @@ class Verifier {
 
   template <class TypedId>
   static void verify_map(const std::vector<TypedId>& map, std::size_t count, const char* what) {
-    PODSIM_CHECK(map.size() == count, std::string("a fold has ") + std::to_string(map.size()) + " " + what + " of " + std::to_string(count));
+    PODSIM_CHECK(map.size() == count,
+                 std::string("a fold has ") + std::to_string(map.size()) + " " + what + " of " + std::to_string(count));
     for (const TypedId id : map) {
       PODSIM_CHECK(id.index() < count && map[id.index()] == id,
-              std::string("a fold has a representative among the ") + what + " that does not stand for itself");
+                   std::string("a fold has a representative among the ") + what + " that does not stand for itself");
     }
   }
 
@@ -50,7 +52,8 @@ class Verifier {
   void verify_live(const AlwaysLive& live) const {
     PODSIM_CHECK(live.memory.index() < platform_.memories().size(), "always live bytes of an unknown memory");
     const std::string& memory = platform_[live.memory].name;
-    PODSIM_CHECK(live.category < program_.memory_categories.size(), memory + ": always live bytes of an unknown category");
+    PODSIM_CHECK(live.category < program_.memory_categories.size(),
+                 memory + ": always live bytes of an unknown category");
     PODSIM_CHECK(live.bytes >= Bytes(0), memory + ": always live bytes below 0");
   }
 
@@ -62,7 +65,7 @@ class Verifier {
 
   void verify_segment(const Segment& segment) const {
     PODSIM_CHECK(!segment.fold.valid() || segment.fold.index() < program_.folds.size(),
-            "segment \"" + segment.name + "\": unknown fold");
+                 "segment \"" + segment.name + "\": unknown fold");
     verify_edges(segment);
     for (std::uint32_t i = 0; i < segment.ops.size(); ++i) verify_op(segment, OpId(i));
     verify_acyclic(segment);
@@ -74,8 +77,8 @@ class Verifier {
     const std::size_t ops = segment.ops.size();
     const auto& begin = segment.successor_begin;
     PODSIM_CHECK(begin.size() == ops + 1 && begin.front() == 0 && begin.back() == segment.successors.size() &&
-                std::is_sorted(begin.begin(), begin.end()),
-            name() + "the adjacency does not fit its ops");
+                     std::is_sorted(begin.begin(), begin.end()),
+                 name() + "the adjacency does not fit its ops");
     PODSIM_CHECK(segment.predecessor_count.size() == ops, name() + "the counts of predecessors do not fit its ops");
     std::vector<std::uint32_t> count(ops, 0);
     for (const OpId id : segment.successors) {
@@ -102,8 +105,9 @@ class Verifier {
       PODSIM_CHECK(represents(segment, op.peer), name() + "with a peer that its fold represents by another");
     }
     for (const LinkId link : platform_[op.route].links) {
-      PODSIM_CHECK(!segment.fold.valid() || program_.folds[segment.fold.index()].link_representative[link.index()] == link,
-              name() + "over link \"" + platform_[link].name + "\" that its fold represents by another");
+      PODSIM_CHECK(
+          !segment.fold.valid() || program_.folds[segment.fold.index()].link_representative[link.index()] == link,
+          name() + "over link \"" + platform_[link].name + "\" that its fold represents by another");
     }
   }
 
@@ -119,8 +123,8 @@ class Verifier {
     const CostVector& cost = program_.costs[op.cost.index()];
     for (const SimTime time : cost.part) PODSIM_CHECK(time >= SimTime(0), name() + "a cost below 0");
     PODSIM_CHECK(cost.total() == op.duration, name() + "costs of " + std::to_string(cost.total().picoseconds()) +
-                                             " ps do not sum to its duration of " +
-                                             std::to_string(op.duration.picoseconds()) + " ps");
+                                                  " ps do not sum to its duration of " +
+                                                  std::to_string(op.duration.picoseconds()) + " ps");
   }
 
   void verify_acyclic(const Segment& segment) const {
@@ -144,20 +148,23 @@ class Verifier {
 
   void verify_step(const Segment& segment, std::size_t index) const {
     const MemoryStep& step = segment.memory_steps[index];
-    PODSIM_CHECK(step.op.index() < segment.ops.size(), "segment \"" + segment.name + "\": a memory step of an unknown op");
+    PODSIM_CHECK(step.op.index() < segment.ops.size(),
+                 "segment \"" + segment.name + "\": a memory step of an unknown op");
     const auto name = [&] { return op_name(segment, step.op); };
     PODSIM_CHECK(step.memory.index() < platform_.memories().size(), name() + "a step of an unknown memory");
     PODSIM_CHECK(step.category < program_.memory_categories.size(), name() + "a memory step of an unknown category");
     const Op& op = segment.ops[step.op.index()];
     const SimTime latest = op.kind == OpKind::local && !step.from_finish ? op.duration : SimTime(0);
     PODSIM_CHECK(step.offset >= SimTime(0) && step.offset <= latest, name() + "a memory step outside its op");
-    PODSIM_CHECK(!segment.fold.valid() ||
-                program_.folds[segment.fold.index()].memory_representative[step.memory.index()] == step.memory,
-            name() + "a step of memory \"" + platform_[step.memory].name + "\" that its fold represents by another");
+    PODSIM_CHECK(
+        !segment.fold.valid() ||
+            program_.folds[segment.fold.index()].memory_representative[step.memory.index()] == step.memory,
+        name() + "a step of memory \"" + platform_[step.memory].name + "\" that its fold represents by another");
     if (index == 0) return;
     const MemoryStep& before = segment.memory_steps[index - 1];
-    PODSIM_CHECK(std::tie(before.op, before.from_finish, before.offset) <= std::tie(step.op, step.from_finish, step.offset),
-            name() + "memory steps out of order");
+    PODSIM_CHECK(
+        std::tie(before.op, before.from_finish, before.offset) <= std::tie(step.op, step.from_finish, step.offset),
+        name() + "memory steps out of order");
   }
 
   // The net memory changes of a block; checks every repeat on the way.
@@ -182,8 +189,9 @@ class Verifier {
   }
 
   void verify_balance(const Repeat& repeat, Changes changes) const {
-    std::sort(changes.begin(), changes.end(),
-              [](const Change& a, const Change& b) { return std::tie(a.memory, a.category) < std::tie(b.memory, b.category); });
+    std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+      return std::tie(a.memory, a.category) < std::tie(b.memory, b.category);
+    });
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const Change& change = changes[i];
@@ -192,9 +200,9 @@ class Verifier {
                         changes[i + 1].category != change.category;
       if (!last) continue;
       if (sum != 0) {
-        PODSIM_CHECK(false, "repeat \"" + repeat.name + "\": memory \"" + platform_[change.memory].name + "\" changes by " +
-                           std::to_string(sum) + " bytes of " + program_.memory_categories[change.category] +
-                           " in every iteration");
+        PODSIM_CHECK(false, "repeat \"" + repeat.name + "\": memory \"" + platform_[change.memory].name +
+                                "\" changes by " + std::to_string(sum) + " bytes of " +
+                                program_.memory_categories[change.category] + " in every iteration");
       }
     }
   }

@@ -21,7 +21,8 @@ std::string broken_limits(const Verdict& verdict) {
   std::string text;
   for (const BrokenLimit& broken : verdict.broken) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} on {}: needs {} {}, has {}", broken.limit, broken.device, broken.need, broken.unit, broken.have);
+    text += fmt::format("{} on {}: needs {}{}{}, has {}", broken.limit, broken.device, format_number(broken.need),
+                        broken.unit.empty() ? "" : " ", broken.unit, format_number(broken.have));
   }
   return text;
 }
@@ -45,18 +46,25 @@ void add_throughput(const Report& report, std::vector<std::string>& row) {
     return;
   }
   const Throughput& t = *report.throughput;
-  row.insert(row.end(), {number(t.samples_per_s), number(t.sequences_per_s), number(t.packs_per_s),
-                         number(t.tokens_per_s), number(t.images_per_s), number(t.samples_per_s_per_device),
-                         number(t.mfu_pct), number(t.hfu_pct)});
+  row.insert(row.end(),
+             {number(t.samples_per_s), number(t.sequences_per_s), number(t.packs_per_s), number(t.tokens_per_s),
+              number(t.images_per_s), number(t.samples_per_s_per_device), number(t.mfu_pct), number(t.hfu_pct)});
 }
 
 }  // namespace
 
 std::vector<std::string> csv_header() {
-  std::vector<std::string> header{
-      "name", "system", "software", "model", "mode", "fits", "why_not", "micro_batch", "global_batch",
-      "samples_per_call", "devices", "step_time_s", "samples_per_s", "sequences_per_s", "packs_per_s", "tokens_per_s",
-      "images_per_s", "samples_per_s_per_device", "mfu_pct", "hfu_pct", "cycle_time_s"};
+  std::vector<std::string> header{"name",          "system",
+                                  "software",      "model",
+                                  "mode",          "fits",
+                                  "why_not",       "micro_batch",
+                                  "global_batch",  "samples_per_call",
+                                  "devices",       "step_time_s",
+                                  "samples_per_s", "sequences_per_s",
+                                  "packs_per_s",   "tokens_per_s",
+                                  "images_per_s",  "samples_per_s_per_device",
+                                  "mfu_pct",       "hfu_pct",
+                                  "cycle_time_s"};
   for (std::size_t c = 0; c < k_cost_categories; ++c) {
     header.push_back(std::string(name(static_cast<CostCategory>(c))) + "_s");
   }
@@ -67,20 +75,25 @@ std::vector<std::string> csv_header() {
 
 std::vector<std::string> csv_row(const Report& report) {
   const bool ran = report.engine.has_value();
-  std::vector<std::string> row{report.name, report.system, report.software, report.model,
-                               std::string(name(report.mode)), report.verdict.fits() ? "true" : "false",
-                               broken_limits(report.verdict), std::to_string(report.batch.micro_batch),
+  std::vector<std::string> row{report.name,
+                               report.system,
+                               report.software,
+                               report.model,
+                               std::string(name(report.mode)),
+                               report.verdict.fits() ? "true" : "false",
+                               broken_limits(report.verdict),
+                               std::to_string(report.batch.micro_batch),
                                std::to_string(report.batch.global_batch),
-                               std::to_string(report.batch.samples_per_call), std::to_string(report.batch.devices),
+                               std::to_string(report.batch.samples_per_call),
+                               std::to_string(report.batch.devices),
                                ran ? number(in_seconds(report.step_time)) : ""};
   add_throughput(report, row);
   row.push_back(report.cycle_time ? number(in_seconds(*report.cycle_time)) : "");
   for (const SimTime part : report.breakdown.part) row.push_back(ran ? number(in_seconds(part)) : "");
   const auto [memory, fill] = fullest_memory(report);
   row.insert(row.end(), {report.bottleneck, ran ? number(report.bottleneck_pct) : "", memory,
-                         memory.empty() ? "" : number(fill),
-                         report.training ? number(report.training->time_s) : "", ran ? report.engine->name : "",
-                         ran ? std::to_string(report.engine->events) : ""});
+                         memory.empty() ? "" : number(fill), report.training ? number(report.training->time_s) : "",
+                         ran ? report.engine->name : "", ran ? std::to_string(report.engine->events) : ""});
   return row;
 }
 

@@ -13,16 +13,17 @@ namespace podsim {
 // The nearest double, so that its shortest text is the decimal text of the picoseconds (below 2^53 ps).
 double in_seconds(SimTime time);
 
-std::string human_long_time(double seconds);    // "2.917 s", "3 h 12 min", "2.400 days"
-std::string human_number(double value);         // "12,288", "263.4", "0.01234"
-std::string human_percent(double percent);      // "61.2 %"
-std::string grouped(std::int64_t value);        // "12,288"
+std::string human_long_time(double seconds);  // "2.917 s", "3 h 12 min", "2.400 days"
+std::string human_number(double value);       // "12,288", "263.4", "0.01234"
+std::string human_percent(double percent);    // "61.2 %"
+std::string grouped(std::int64_t value);      // "12,288"
 
 // How many columns a UTF-8 text takes when every character takes one.
 std::size_t text_width(std::string_view text);
 // The text, cut to `width` columns with "…" at its end when it is longer.
 std::string fit_width(std::string_view text, std::size_t width);
-// The text broken at blanks into lines of at most `width` columns where words allow, with `indent` blanks before all but the first.
+// The text broken at blanks into lines of at most `width` columns where words allow; `indent` blanks stand before all
+// lines but the first.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 // The unit behind the base value of a constant's dimension: "s", "byte", "byte/s", …; empty for numbers and texts.

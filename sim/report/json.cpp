@@ -14,8 +14,10 @@ namespace {
 template <class T>
 void member_or_null(JsonWriter& json, std::string_view key, const std::optional<T>& content) {
   json.key(key);
-  if (content) json.value(*content);
-  else json.null();
+  if (content)
+    json.value(*content);
+  else
+    json.null();
 }
 
 // A member that is left out where it has no meaning.
@@ -33,11 +35,16 @@ void write_strings(JsonWriter& json, std::string_view key, const std::vector<std
 
 void write_value(JsonWriter& json, const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::null: return json.null();
-    case Value::Kind::boolean: return json.value(value.as_boolean());
-    case Value::Kind::integer: return json.value(value.as_integer());
-    case Value::Kind::floating: return json.value(value.as_number());
-    case Value::Kind::string: return json.value(value.as_string());
+    case Value::Kind::null:
+      return json.null();
+    case Value::Kind::boolean:
+      return json.value(value.as_boolean());
+    case Value::Kind::integer:
+      return json.value(value.as_integer());
+    case Value::Kind::floating:
+      return json.value(value.as_number());
+    case Value::Kind::string:
+      return json.value(value.as_string());
     case Value::Kind::array:
       json.begin_array();
       for (const Value& element : value.elements()) write_value(json, element);
@@ -174,8 +181,10 @@ void write_schedule(JsonWriter& json, const Report& report) {
   json.member("stages", schedule.stages);
   json.member("cycles_per_update", schedule.cycles_per_update);
   json.key("cycle_time_s");
-  if (report.cycle_time) json.value(in_seconds(*report.cycle_time));
-  else json.null();
+  if (report.cycle_time)
+    json.value(in_seconds(*report.cycle_time));
+  else
+    json.null();
   json.member("sections", schedule.sections);
   json.end_object();
 }
@@ -271,8 +280,10 @@ void write_provenance(JsonWriter& json, const Report& report) {
   for (const Constant& constant : report.provenance) {
     json.begin_object();
     json.member("constant", constant.name);
-    if (constant.dimension == "text") json.member("value", constant.text);
-    else json.member("value", constant.base_value);
+    if (constant.dimension == "text")
+      json.member("value", constant.text);
+    else
+      json.member("value", constant.base_value);
     json.member("unit", base_unit(constant.dimension));
     json.member("written", constant.text);
     json.member("source", constant.source);
@@ -283,11 +294,16 @@ void write_provenance(JsonWriter& json, const Report& report) {
 }
 
 void write_cell(JsonWriter& json, const Cell& cell) {
-  if (const auto* truth = std::get_if<bool>(&cell)) json.value(*truth);
-  else if (const auto* integer = std::get_if<std::int64_t>(&cell)) json.value(*integer);
-  else if (const auto* number = std::get_if<double>(&cell); number && std::isfinite(*number)) json.value(*number);
-  else if (const auto* text = std::get_if<std::string>(&cell)) json.value(*text);
-  else json.null();
+  if (const auto* truth = std::get_if<bool>(&cell))
+    json.value(*truth);
+  else if (const auto* integer = std::get_if<std::int64_t>(&cell))
+    json.value(*integer);
+  else if (const auto* number = std::get_if<double>(&cell); number && std::isfinite(*number))
+    json.value(*number);
+  else if (const auto* text = std::get_if<std::string>(&cell))
+    json.value(*text);
+  else
+    json.null();
 }
 
 void write_table(JsonWriter& json, const Table& table) {

@@ -68,8 +68,8 @@ void add_machine(const SimulatedRun& run, std::int64_t steps, Report& report) {
   const RunResult& result = run.result;
   for (std::size_t d = 0; d < platform.devices().size(); ++d) {
     const DeviceUse& use = result.devices[d];
-    report.devices.push_back({platform.devices()[d].name, share_pct(use.busy, result.total),
-                              breakdown_of_step(use.breakdown, steps), {}});
+    report.devices.push_back(
+        {platform.devices()[d].name, share_pct(use.busy, result.total), breakdown_of_step(use.breakdown, steps), {}});
   }
   DeviceReport shared{"shared", 0, {}, {}};
   for (std::size_t m = 0; m < platform.memories().size(); ++m) {
@@ -79,7 +79,8 @@ void add_machine(const SimulatedRun& run, std::int64_t steps, Report& report) {
   }
   if (!shared.memories.empty()) report.devices.push_back(std::move(shared));
   for (std::size_t l = 0; l < platform.links().size(); ++l) {
-    report.links.push_back({platform.links()[l].name, result.links[l].bytes, share_pct(result.links[l].busy, result.total)});
+    report.links.push_back(
+        {platform.links()[l].name, result.links[l].bytes, share_pct(result.links[l].busy, result.total)});
   }
 }
 
@@ -197,9 +198,12 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
 
 std::string_view name(RunMode mode) {
   switch (mode) {
-    case RunMode::training: return "training";
-    case RunMode::inference: return "inference";
-    case RunMode::generation: return "generation";
+    case RunMode::training:
+      return "training";
+    case RunMode::inference:
+      return "inference";
+    case RunMode::generation:
+      return "generation";
   }
   return "";
 }

@@ -18,9 +18,9 @@ namespace podsim {
 
 struct EngineFacts {
   std::string name;
-  double wall_s = 0;   // the only value that differs between two identical runs
+  double wall_s = 0;  // the only value that differs between two identical runs
   std::int64_t events = 0;
-  SimTime simulated;   // length of the simulated program run
+  SimTime simulated;  // length of the simulated program run
   bool folded = false;
   bool repeats = false;
   std::vector<std::string> not_folded;
@@ -67,9 +67,9 @@ struct TimeToTrain {
 };
 
 struct EvidenceReport {
-  std::string nearest_case;              // empty: no published case is known
+  std::string nearest_case;  // empty: no published case is known
   std::optional<double> its_error_pct;
-  std::vector<std::string> outside;      // in what this run lies outside of what was validated
+  std::vector<std::string> outside;  // in what this run lies outside of what was validated
 };
 
 struct Report {
@@ -78,23 +78,23 @@ struct Report {
   RunMode mode = RunMode::training;
   std::string inputs_sha256;
   std::vector<ResolvedKey> plan;
-  std::optional<EngineFacts> engine;      // absent in a check
+  std::optional<EngineFacts> engine;  // absent in a check
   Verdict verdict;
   EvidenceReport evidence;
   StepFacts batch;
-  std::optional<Throughput> throughput;   // absent in a check
+  std::optional<Throughput> throughput;  // absent in a check
   std::optional<Latency> latency;
-  SimTime step_time;                      // one weight update, host call or request, see StepFacts
-  std::string busiest_device;             // empty in a check
-  CostVector breakdown;                   // of the busiest device, for one step; sums to step_time
+  SimTime step_time;           // one weight update, host call or request, see StepFacts
+  std::string busiest_device;  // empty in a check
+  CostVector breakdown;        // of the busiest device, for one step; sums to step_time
   ScheduleFacts schedule;
   std::optional<SimTime> cycle_time;
   std::optional<TimeToTrain> training;
-  std::vector<DeviceReport> devices;      // in a check their memories alone, from the account
-  std::vector<LinkReport> links;          // of one program run
-  std::string bottleneck;                 // resource or category
+  std::vector<DeviceReport> devices;  // in a check their memories alone, from the account
+  std::vector<LinkReport> links;      // of one program run
+  std::string bottleneck;             // resource or category
   double bottleneck_pct = 0;
-  std::vector<Constant> provenance;       // constants read by this run
+  std::vector<Constant> provenance;  // constants read by this run
   std::vector<Table> tables;
   std::vector<std::string> warnings;
   std::vector<std::pair<std::string, std::vector<MemoryAccountEntry>>> account;  // memory by device, from the plan
@@ -104,7 +104,8 @@ std::string to_text(const Report& report);
 std::string to_json(const Report& report);
 std::string to_csv(const Report& report);  // a header line and a row
 
-// The columns of to_csv, units in their names, and the cells of one report, unquoted: what sweeps put behind their axes.
+// The columns of to_csv, units in their names, and the cells of one report, unquoted: what sweeps put behind their
+// axes.
 std::vector<std::string> csv_header();
 std::vector<std::string> csv_row(const Report& report);
 // One line of comma-separated values with its line end; cells are quoted where they need it.

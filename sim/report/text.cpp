@@ -64,9 +64,14 @@ std::string amount(double value, const std::string& unit) {
   return human_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
+// "1 stage", "2 stages".
+std::string counted(std::int64_t number, const std::string& word) {
+  return grouped(number) + " " + word + (number == 1 ? "" : "s");
+}
+
 // What a sample is: several sequences may be packed into one.
-const char* samples_word(const Report& report) {
-  return report.batch.sequences_per_sample != 1.0 ? "packs" : "samples";
+const char* sample_word(const Report& report) {
+  return report.batch.sequences_per_sample != 1.0 ? "pack" : "sample";
 }
 
 std::string throughput_text(const Throughput& t) {
@@ -79,14 +84,18 @@ std::string throughput_text(const Throughput& t) {
   add(t.images_per_s, "images");
   add(t.tokens_per_s, "tokens");
   if (text.empty()) add(t.samples_per_s, "samples");
-  return text + "; " + human_number(t.samples_per_s_per_device) + (t.packs_per_s ? " packs/s" : " samples/s") + " per device";
+  return text + "; " + human_number(t.samples_per_s_per_device) + (t.packs_per_s ? " packs/s" : " samples/s") +
+         " per device";
 }
 
 const char* step_meaning(RunMode mode) {
   switch (mode) {
-    case RunMode::training: return "one weight update";
-    case RunMode::inference: return "one host call";
-    case RunMode::generation: return "one request";
+    case RunMode::training:
+      return "one weight update";
+    case RunMode::inference:
+      return "one host call";
+    case RunMode::generation:
+      return "one request";
   }
   return "";
 }
@@ -100,7 +109,8 @@ const MemoryReport* fullest_memory(const Report& report) {
   const MemoryReport* fullest = nullptr;
   for (const DeviceReport& device : report.devices) {
     for (const MemoryReport& memory : device.memories) {
-      const bool fuller = fullest == nullptr || percent_of(memory.peak, memory.limit) > percent_of(fullest->peak, fullest->limit);
+      const bool fuller =
+          fullest == nullptr || percent_of(memory.peak, memory.limit) > percent_of(fullest->peak, fullest->limit);
       if (memory.limit > Bytes() && fuller) fullest = &memory;
     }
   }
@@ -142,17 +152,19 @@ std::string head(const Report& report) {
   text += fit_width(what, k_width) + "\n\n";
   if (report.throughput) text += line_of_head("Throughput", throughput_text(*report.throughput));
   if (report.engine) {
-    text += line_of_head("Step", fmt::format("{} for {} {} ({})", format_time(report.step_time), grouped(report.batch.global_batch),
-                                             samples_word(report), step_meaning(report.mode)));
+    text += line_of_head(
+        "Step", fmt::format("{} for {} ({})", format_time(report.step_time),
+                            counted(report.batch.global_batch, sample_word(report)), step_meaning(report.mode)));
   }
   if (report.throughput) {
-    text += line_of_head("Efficiency", fmt::format("MFU {}, HFU {} of {} devices", human_percent(report.throughput->mfu_pct),
-                                                   human_percent(report.throughput->hfu_pct), grouped(report.batch.devices)));
+    text += line_of_head(
+        "Efficiency", fmt::format("MFU {}, HFU {} of {}", human_percent(report.throughput->mfu_pct),
+                                  human_percent(report.throughput->hfu_pct), counted(report.batch.devices, "device")));
   }
   text += line_of_head("Verdict", verdict_text(report));
   if (!report.bottleneck.empty()) {
-    text += line_of_head("Bottleneck", fmt::format("{}, {} of the step", report.bottleneck,
-                                                   human_percent(report.bottleneck_pct)));
+    text += line_of_head("Bottleneck",
+                         fmt::format("{}, {} of the step", report.bottleneck, human_percent(report.bottleneck_pct)));
   }
   return text + line_of_head("Evidence", evidence_text(report.evidence));
 }
@@ -161,7 +173,9 @@ std::string broken_limits(const Verdict& verdict) {
   if (verdict.broken.size() < 2) return "";
   std::string text = heading("Why it does not fit");
   for (const BrokenLimit& broken : verdict.broken) {
-    text += "  " + wrapped(limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy), k_width - 2, 4) + '\n';
+    text += "  " +
+            wrapped(limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy), k_width - 2, 4) +
+            '\n';
   }
   return text;
 }
@@ -169,15 +183,18 @@ std::string broken_limits(const Verdict& verdict) {
 std::string batch_text(const Report& report) {
   const ScheduleFacts& schedule = report.schedule;
   std::string text = heading("Batch and schedule");
-  text += "  " + wrapped(fmt::format("micro-batch {}, global batch {}, {} {} per host call", grouped(report.batch.micro_batch),
-                                     grouped(report.batch.global_batch), grouped(report.batch.samples_per_call),
-                                     samples_word(report)), k_width - 2, 4) + '\n';
+  text += "  " +
+          wrapped(fmt::format("micro-batch {}, global batch {}, {} per host call", grouped(report.batch.micro_batch),
+                              grouped(report.batch.global_batch),
+                              counted(report.batch.samples_per_call, sample_word(report))),
+                  k_width - 2, 4) +
+          '\n';
   if (schedule.kind.empty()) return text;
   std::string line = schedule.kind;
-  if (schedule.forward_stages > 0) line += fmt::format(", {} forward stages", schedule.forward_stages);
+  if (schedule.forward_stages > 0) line += ", " + counted(schedule.forward_stages, "forward stage");
   if (schedule.stages > schedule.forward_stages) line += fmt::format(", {} stages in all", schedule.stages);
-  if (schedule.sections > 0) line += fmt::format(", {} sections", schedule.sections);
-  if (schedule.cycles_per_update > 0) line += fmt::format(", {} cycles per update", grouped(schedule.cycles_per_update));
+  if (schedule.sections > 0) line += ", " + counted(schedule.sections, "section");
+  if (schedule.cycles_per_update > 0) line += ", " + counted(schedule.cycles_per_update, "cycle") + " per update";
   if (report.cycle_time) line += fmt::format(" of {} each", format_time(*report.cycle_time));
   return text + "  " + wrapped(line, k_width - 2, 4) + '\n';
 }
@@ -281,8 +298,9 @@ std::string memories_text(const Report& report) {
   for (const DeviceReport& device : report.devices) {
     for (const MemoryReport& memory : device.memories) {
       const double fill = percent_of(memory.peak, memory.limit);
-      add_to_groups(groups, memory.name, {format_bytes(memory.always_live), format_bytes(memory.peak), format_bytes(memory.limit),
-                                          human_percent(fill), bar(fill) + (memory.peak > memory.limit ? " over" : "")});
+      add_to_groups(groups, memory.name,
+                    {format_bytes(memory.always_live), format_bytes(memory.peak), format_bytes(memory.limit),
+                     human_percent(fill), bar(fill) + (memory.peak > memory.limit ? " over" : "")});
     }
   }
   if (groups.empty()) return "";
@@ -376,8 +394,8 @@ std::string warnings_text(const std::vector<std::string>& warnings) {
 std::string foot(const Report& report) {
   std::string text = "\n";
   if (report.engine) {
-    std::string line = fmt::format("Engine {}: {} events, {} simulated", report.engine->name, grouped(report.engine->events),
-                                   format_time(report.engine->simulated));
+    std::string line = fmt::format("Engine {}: {} events, {} simulated", report.engine->name,
+                                   grouped(report.engine->events), format_time(report.engine->simulated));
     if (report.engine->folded) line += ", equal replicas once";
     if (report.engine->repeats) line += ", one iteration of each repeat";
     for (std::size_t i = 0; i < report.engine->not_folded.size(); ++i) {

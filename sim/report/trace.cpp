@@ -28,15 +28,17 @@ void add_metadata(std::string& text, const Trace& trace) {
   for (int pid = 1; pid <= k_memory_process; ++pid) {
     add_event(text, fmt::format(R"({{"ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":"{}"}}}})", pid,
                                 k_processes[pid - 1]));
-    add_event(text, fmt::format(R"({{"ph":"M","pid":{0},"tid":0,"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
-                                pid));
+    add_event(
+        text,
+        fmt::format(R"({{"ph":"M","pid":{0},"tid":0,"name":"process_sort_index","args":{{"sort_index":{0}}}}})", pid));
   }
   for (std::size_t t = 0; t < trace.tracks.size(); ++t) {
     const int pid = process(trace.tracks[t].kind);
-    add_event(text, fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", pid, t + 1,
-                                json_quoted(trace.tracks[t].name)));
-    add_event(text, fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
-                                pid, t + 1, t + 1));
+    add_event(text, fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", pid,
+                                t + 1, json_quoted(trace.tracks[t].name)));
+    add_event(text,
+              fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
+                          pid, t + 1, t + 1));
   }
 }
 
@@ -54,9 +56,9 @@ void add_slices(std::string& text, const Trace& trace) {
 
 void add_levels(std::string& text, const Trace& trace) {
   for (const TraceLevel& level : trace.levels) {
-    add_event(text, fmt::format(R"({{"ph":"C","pid":{},"tid":0,"ts":{},"name":{},"args":{{"bytes":{}}}}})",
-                                k_memory_process, microseconds(level.at), json_quoted(trace.memories[level.memory]),
-                                level.bytes.count()));
+    add_event(text,
+              fmt::format(R"({{"ph":"C","pid":{},"tid":0,"ts":{},"name":{},"args":{{"bytes":{}}}}})", k_memory_process,
+                          microseconds(level.at), json_quoted(trace.memories[level.memory]), level.bytes.count()));
   }
 }
 
@@ -69,11 +71,12 @@ std::string to_trace_json(const Trace& trace) {
   add_slices(text, trace);
   add_levels(text, trace);
   if (trace.left_out > 0) {
-    add_event(text, fmt::format(R"({{"ph":"i","pid":1,"tid":1,"ts":{},"s":"g","name":"cut here: {} further slices )"
-                                R"(left out, above the limit of {}"}})",
-                                microseconds(trace.slices.empty() ? SimTime()
-                                                                  : trace.slices.back().begin + trace.slices.back().duration),
-                                trace.left_out, trace.limit));
+    add_event(text,
+              fmt::format(R"({{"ph":"i","pid":1,"tid":1,"ts":{},"s":"g","name":"cut here: {} further slices )"
+                          R"(left out, above the limit of {}"}})",
+                          microseconds(trace.slices.empty() ? SimTime()
+                                                            : trace.slices.back().begin + trace.slices.back().duration),
+                          trace.left_out, trace.limit));
   }
   text += fmt::format("\n],\"otherData\":{{\"simulated_ps\":{},\"left_out\":{}}}}}\n", trace.total.picoseconds(),
                       trace.left_out);

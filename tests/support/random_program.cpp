@@ -57,9 +57,7 @@ class Generator {
   }
 
   // Round times make events coincide.
-  SimTime even_time(bool round) {
-    return round ? SimTime(100'000 * (1 + below(10))) : SimTime(2 * below(1'000'000));
-  }
+  SimTime even_time(bool round) { return round ? SimTime(100'000 * (1 + below(10))) : SimTime(2 * below(1'000'000)); }
 
   Bytes bytes() {
     if (chance(10)) return Bytes(0);
@@ -135,7 +133,9 @@ class Generator {
   std::vector<SegmentId> ids_;
 };
 
-SimTime half(SimTime time) { return SimTime(time.picoseconds() / 2); }
+SimTime half(SimTime time) {
+  return SimTime(time.picoseconds() / 2);
+}
 
 }  // namespace
 

@@ -13,7 +13,8 @@ MemoryReport memory(const std::string& name, std::int64_t peak_mebibytes) {
                       Bytes(300 * k_mebibyte),
                       SimTime(5'000'000'000),
                       {}};
-  report.categories = {{"weights", Bytes(300 * k_mebibyte)}, {"activations", Bytes((peak_mebibytes - 300) * k_mebibyte)}};
+  report.categories = {{"weights", Bytes(300 * k_mebibyte)},
+                       {"activations", Bytes((peak_mebibytes - 300) * k_mebibyte)}};
   return report;
 }
 
@@ -95,8 +96,9 @@ Report sample_check_that_does_not_fit() {
   Report report = common();
   report.devices = {device("d0", 100, 500), device("d1", 150, 850)};
   for (DeviceReport& entry : report.devices) entry.breakdown = {};
-  report.verdict.broken = {{"d1", "device memory", 850.0 * k_mebibyte, 800.0 * k_mebibyte, "byte", "micro_batch_size = 1"},
-                           {"d1", "open streams", 12, 8, "", ""}};
+  report.verdict.broken = {
+      {"d1", "device memory", 850.0 * k_mebibyte, 800.0 * k_mebibyte, "byte", "micro_batch_size = 1"},
+      {"d1", "open streams", 12, 8, "", ""}};
   return report;
 }
 

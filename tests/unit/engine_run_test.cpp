@@ -169,8 +169,7 @@ TEST_CASE("engine: engines have the names they are asked for by") {
 TEST_CASE("engine: an unknown name is the user's fault, with a suggestion") {
   CHECK_THROWS_WITH_AS(
       make_engine("simgird"),
-      doctest::Contains(
-          "no engine is called \"simgird\"; expected simgrid or native; did you mean \"simgrid\"?"),
+      doctest::Contains("no engine is called \"simgird\"; expected simgrid or native; did you mean \"simgrid\"?"),
       ConfigError);
 }
 

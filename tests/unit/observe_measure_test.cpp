@@ -114,7 +114,7 @@ TEST_CASE("measure: a transfer occupies its peer as well") {
 
 TEST_CASE("measure: of overlapping transfers the first to start is charged") {
   Bench bench(2);
-  bench.send(0, DeviceId::none(), 4, CostCategory::host_io);           // 0 to 4000
+  bench.send(0, DeviceId::none(), 4, CostCategory::host_io);  // 0 to 4000
   const OpId work = bench.work(1, CostCategory::compute, 1000);
   const OpId late = bench.send(1, DeviceId(0), 5, CostCategory::inter_device);  // 1000 to 6000
   bench.segment.depend(work, late);
@@ -216,8 +216,8 @@ TEST_CASE("measure: folded and full programs measure the same") {
       bench.segment.memory_at_finish(work, MemoryId(i), stash, Bytes(-50));
     }
     if (folded) {
-      bench.segment.fold(bench.builder.fold(
-          {{DeviceId(0), DeviceId(0)}, {LinkId(0), LinkId(0)}, {MemoryId(0), MemoryId(0)}}));
+      bench.segment.fold(
+          bench.builder.fold({{DeviceId(0), DeviceId(0)}, {LinkId(0), LinkId(0)}, {MemoryId(0), MemoryId(0)}}));
     }
     const SegmentId compute = bench.builder.add(std::move(bench.segment));
     SegmentBuilder exchange = bench.builder.segment("exchange");
@@ -226,7 +226,8 @@ TEST_CASE("measure: folded and full programs measure the same") {
     exchange.memory_at_start(send, MemoryId(1), stash, Bytes(70));
     exchange.memory_at_finish(send, MemoryId(1), stash, Bytes(-70));
     const SegmentId id = bench.builder.add(std::move(exchange));
-    const Program program = std::move(bench.builder).build({Repeat{4, "updates", {Repeat{3, "cycles", {compute}}, id}}});
+    const Program program =
+        std::move(bench.builder).build({Repeat{4, "updates", {Repeat{3, "cycles", {compute}}, id}}});
     verify(program, bench.platform);
     return make_engine("native").run(bench.platform, program);
   };

@@ -115,3 +115,9 @@ TEST_CASE("builder: categories of cost have the names of reports") {
   CHECK(name(CostCategory::off_chip_memory) == "off_chip_memory");
   CHECK(name(CostCategory::other) == "other");
 }
+
+TEST_CASE("builder: many costs keep their ids") {
+  ProgramBuilder builder;
+  for (std::uint32_t i = 0; i < 1000; ++i) CHECK(builder.cost(compute(i)) == CostId(i));
+  for (std::uint32_t i = 0; i < 1000; ++i) CHECK(builder.cost(compute(i)) == CostId(i));
+}

@@ -56,7 +56,9 @@ void refuse(const char* message, const std::function<void(Subject&)>& spoil) {
   CHECK_THROWS_WITH_AS(verify(subject.program, subject.platform), doctest::Contains(message), InternalError);
 }
 
-Repeat& repeat(Subject& subject) { return std::get<Repeat>(subject.program.blocks[0]); }
+Repeat& repeat(Subject& subject) {
+  return std::get<Repeat>(subject.program.blocks[0]);
+}
 
 }  // namespace
 
@@ -64,8 +66,9 @@ TEST_CASE("verify: folds name a representative for everything") {
   refuse("a fold has 1 devices of 2", [](Subject& s) { s.fold().device_representative.pop_back(); });
   refuse("a fold has 1 links of 2", [](Subject& s) { s.fold().link_representative.pop_back(); });
   refuse("a fold has 1 memories of 2", [](Subject& s) { s.fold().memory_representative.pop_back(); });
-  refuse("a fold has a representative among the devices that does not stand for itself",
-         [](Subject& s) { s.fold().device_representative = {DeviceId(1), DeviceId(0)}; });
+  refuse("a fold has a representative among the devices that does not stand for itself", [](Subject& s) {
+    s.fold().device_representative = {DeviceId(1), DeviceId(0)};
+  });
   refuse("segment \"s\": unknown fold", [](Subject& s) { s.segment().fold = FoldId(1); });
 }
 
@@ -81,7 +84,8 @@ TEST_CASE("verify: folded segments use representatives only") {
 }
 
 TEST_CASE("verify: the adjacency is whole") {
-  refuse("segment \"s\": the adjacency does not fit its ops", [](Subject& s) { s.segment().successor_begin.pop_back(); });
+  refuse("segment \"s\": the adjacency does not fit its ops",
+         [](Subject& s) { s.segment().successor_begin.pop_back(); });
   refuse("segment \"s\": the counts of predecessors do not fit its ops",
          [](Subject& s) { s.segment().predecessor_count.pop_back(); });
   refuse("segment \"s\": an edge to an unknown op", [](Subject& s) { s.segment().successors[0] = OpId(3); });
@@ -134,7 +138,8 @@ TEST_CASE("verify: a step within its local is fine") {
 
 TEST_CASE("verify: always live bytes have a place") {
   refuse("always live bytes of an unknown memory", [](Subject& s) { s.program.always_live[0].memory = MemoryId(2); });
-  refuse("memory0: always live bytes of an unknown category", [](Subject& s) { s.program.always_live[0].category = 1; });
+  refuse("memory0: always live bytes of an unknown category",
+         [](Subject& s) { s.program.always_live[0].category = 1; });
   refuse("memory0: always live bytes below 0", [](Subject& s) { s.program.always_live[0].bytes = Bytes(-1); });
 }
 
@@ -159,5 +164,6 @@ TEST_CASE("verify: memory may change over segments that cancel out in the repeat
   subject.program.blocks = {Repeat{3, "updates", {SegmentId(0), SegmentId(1)}}};
   CHECK_NOTHROW(verify(subject.program, subject.platform));
   subject.program.blocks = {Repeat{3, "updates", {Repeat{2, "cycles", {SegmentId(0)}}, SegmentId(1)}}};
-  CHECK_THROWS_WITH_AS(verify(subject.program, subject.platform), doctest::Contains("repeat \"cycles\""), InternalError);
+  CHECK_THROWS_WITH_AS(verify(subject.program, subject.platform), doctest::Contains("repeat \"cycles\""),
+                       InternalError);
 }

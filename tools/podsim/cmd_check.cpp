@@ -9,13 +9,16 @@ namespace podsim {
 
 const VerbSpec& check_spec() {
   static const VerbSpec k_spec{
-      "check", "check [EXPERIMENT.toml] [options]", "Tell whether an experiment fits, without simulating it.",
+      "check",
+      "check [EXPERIMENT.toml] [options]",
+      "Tell whether an experiment fits, without simulating it.",
       "Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"force", "", "let --out replace files"},
                                     {"quiet", "", "no warnings on standard error"}}),
-      {"podsim check experiment.toml", "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
+      {"podsim check experiment.toml",
+       "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
   return k_spec;
 }
 
@@ -23,8 +26,7 @@ ExitCode cmd_check(const Arguments& arguments) {
   const ReportOutput output(arguments);
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Experiment experiment =
-      experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
   const Plan plan = plan_from(experiment, catalog, configs);
   return output.show(plan, check_plan(plan, true));
 }

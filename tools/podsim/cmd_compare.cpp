@@ -41,7 +41,8 @@ std::string verdict_text(const MetricPair& pair) {
 
 const VerbSpec& compare_spec() {
   static const VerbSpec k_spec{
-      "compare", "compare A.json B.json [options]",
+      "compare",
+      "compare A.json B.json [options]",
       "Compare two JSON reports, metric by metric.",
       "Exit code 1 when a metric differs by more than the tolerance or is missing in one.",
       {{"tolerance", "5%", "largest relative difference that is accepted (default 5%)"},
@@ -70,7 +71,8 @@ ExitCode cmd_compare(const Arguments& arguments) {
     table.row({pair.name, shown(pair.first), shown(pair.second), difference_text(pair), verdict_text(pair)});
   }
   const auto beyond = std::count_if(pairs.begin(), pairs.end(), [](const MetricPair& pair) { return !pair.within; });
-  print(table.text(SIZE_MAX) + fmt::format("\n{} metrics compared, {} beyond {} or missing\n", pairs.size(), beyond, text));
+  print(table.text(SIZE_MAX) +
+        fmt::format("\n{} metrics compared, {} beyond {} or missing\n", pairs.size(), beyond, text));
   return beyond == 0 ? ExitCode::done : ExitCode::out_of_tolerance;
 }
 

@@ -50,7 +50,8 @@ std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& co
 
 const VerbSpec& list_spec() {
   static const VerbSpec k_spec{
-      "list", "list [KIND] [options]",
+      "list",
+      "list [KIND] [options]",
       "Print the names that podsim knows, one a line.",
       "KIND: systems, chips, models, software, experiments, families, model-types, engines, formats, verbs;\n"
       "without a kind: all of them.",

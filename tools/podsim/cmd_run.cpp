@@ -13,7 +13,9 @@ namespace podsim {
 
 const VerbSpec& run_spec() {
   static const VerbSpec k_spec{
-      "run", "run [EXPERIMENT.toml] [options]", "Simulate an experiment and report time, fit and bottleneck.",
+      "run",
+      "run [EXPERIMENT.toml] [options]",
+      "Simulate an experiment and report time, fit and bottleneck.",
       "Exit code 3 when it does not fit; the report is printed then, too.",
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
                                     {"format", "NAME", "text (default), json or csv"},
@@ -39,8 +41,7 @@ ExitCode cmd_run(const Arguments& arguments) {
   if (!trace_file.empty()) refuse_overwrite(trace_file, arguments.has("force"));
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Experiment experiment =
-      experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
   const Plan plan = plan_from(experiment, catalog, configs);
   Engine engine = make_engine(engine_name);
   TraceObserver trace;

@@ -87,8 +87,10 @@ class RowOutput {
     if (!file_.empty()) refuse_overwrite(file_, arguments.has("force"));
   }
   void add(const std::vector<std::string>& cells) {
-    if (file_.empty()) print(csv_line(cells));
-    else text_ += csv_line(cells);
+    if (file_.empty())
+      print(csv_line(cells));
+    else
+      text_ += csv_line(cells);
   }
   void finish() const {
     if (!file_.empty()) write_file(file_, text_);
@@ -103,7 +105,8 @@ class RowOutput {
 
 const VerbSpec& sweep_spec() {
   static const VerbSpec k_spec{
-      "sweep", "sweep run [EXPERIMENT.toml] --axis KEY=V1,V2,… [options]",
+      "sweep",
+      "sweep run [EXPERIMENT.toml] --axis KEY=V1,V2,… [options]",
       "Simulate a grid over any keys; prints CSV, a row per point.",
       "Points that are invalid or do not fit are rows with a status and a reason.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},

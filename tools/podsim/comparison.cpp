@@ -12,7 +12,7 @@
 namespace podsim {
 namespace {
 
-constexpr std::array<std::string_view, 8> k_left_out{"tool", "inputs", "engine", "evidence",
+constexpr std::array<std::string_view, 8> k_left_out{"tool",       "inputs", "engine",   "evidence",
                                                      "provenance", "tables", "warnings", "memory_account"};
 
 // What tells one array element from another.
@@ -26,11 +26,18 @@ std::string element_name(const Value& element, std::size_t index) {
 
 void collect(const Value& value, const std::string& name, bool headline, std::vector<Metric>& metrics) {
   switch (value.kind()) {
-    case Value::Kind::null: return;
-    case Value::Kind::boolean: metrics.push_back({name, value.as_boolean() ? 1.0 : 0.0, "", headline}); return;
+    case Value::Kind::null:
+      return;
+    case Value::Kind::boolean:
+      metrics.push_back({name, value.as_boolean() ? 1.0 : 0.0, "", headline});
+      return;
     case Value::Kind::integer:
-    case Value::Kind::floating: metrics.push_back({name, value.as_number(), "", headline}); return;
-    case Value::Kind::string: metrics.push_back({name, std::nullopt, value.as_string(), headline}); return;
+    case Value::Kind::floating:
+      metrics.push_back({name, value.as_number(), "", headline});
+      return;
+    case Value::Kind::string:
+      metrics.push_back({name, std::nullopt, value.as_string(), headline});
+      return;
     case Value::Kind::array:
       for (std::size_t i = 0; i < value.elements().size(); ++i) {
         const Value& element = value.elements()[i];
@@ -58,8 +65,10 @@ MetricPair compare_one(const Metric& first, const Metric& second, double toleran
   }
   const double a = *first.number;
   const double b = *second.number;
-  if (a == b) pair.difference = 0;
-  else pair.difference = a != 0 ? (b - a) / std::fabs(a) : std::copysign(std::numeric_limits<double>::infinity(), b);
+  if (a == b)
+    pair.difference = 0;
+  else
+    pair.difference = a != 0 ? (b - a) / std::fabs(a) : std::copysign(std::numeric_limits<double>::infinity(), b);
   pair.within = std::fabs(*pair.difference) <= tolerance;
   return pair;
 }

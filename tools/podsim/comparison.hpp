@@ -10,10 +10,10 @@
 namespace podsim {
 
 struct Metric {
-  std::string name;               // "throughput.samples_per_s", "devices[d0].utilisation_pct"
-  std::optional<double> number;   // a truth value is 0 or 1
-  std::string text;               // of a text
-  bool headline = true;           // false: of one of many devices, links or table rows
+  std::string name;              // "throughput.samples_per_s", "devices[d0].utilisation_pct"
+  std::optional<double> number;  // a truth value is 0 or 1
+  std::string text;              // of a text
+  bool headline = true;          // false: of one of many devices, links or table rows
 };
 
 // The metrics of a report, in the order of its text. Left out: what tells about the tool, the inputs, the engine and
@@ -22,8 +22,8 @@ std::vector<Metric> metrics_of(const Value& report);
 
 struct MetricPair {
   std::string name;
-  std::string first, second;                // as printed; empty: missing there
-  std::optional<double> difference;         // (second - first) / |first|; infinite when only first is 0
+  std::string first, second;         // as printed; empty: missing there
+  std::optional<double> difference;  // (second - first) / |first|; infinite when only first is 0
   bool headline = true;
   bool within = true;
 };

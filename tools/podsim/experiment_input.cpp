@@ -49,8 +49,13 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file) 
   if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
   Diagnostics diagnostics;
   Experiment experiment;
-  if (file.empty()) experiment.document = Value::table(k_command_line);
-  else experiment = read_experiment(file, diagnostics);
+  if (!file.empty()) {
+    experiment = read_experiment(file, diagnostics);
+  } else {
+    experiment.document = Value::table(k_command_line);
+    const std::string name = arguments.value("model").value_or("model") + " on " + *arguments.value("system");
+    apply_override(experiment, "name=" + json_quoted(name), diagnostics);
+  }
   for (const auto& [option, key] : k_keys) {
     const auto value = arguments.value(option);
     if (value) apply_override(experiment, std::string(key) + "=" + json_quoted(*value), diagnostics);

@@ -32,8 +32,10 @@ po::options_description description(const std::vector<OptionSpec>& options) {
   po::options_description result;
   for (const OptionSpec& option : options) {
     const std::string name(option.name);
-    if (option.argument.empty()) result.add_options()(name.c_str(), "");
-    else result.add_options()(name.c_str(), po::value<std::vector<std::string>>(), "");
+    if (option.argument.empty())
+      result.add_options()(name.c_str(), "");
+    else
+      result.add_options()(name.c_str(), po::value<std::vector<std::string>>(), "");
   }
   result.add_options()(k_words, po::value<std::vector<std::string>>(), "");
   return result;
@@ -131,7 +133,8 @@ std::optional<std::int64_t> integer_option(const Arguments& arguments, std::stri
   return number;
 }
 
-std::string choice_option(const Arguments& arguments, std::string_view option, const std::vector<std::string>& choices) {
+std::string choice_option(const Arguments& arguments, std::string_view option,
+                          const std::vector<std::string>& choices) {
   const std::string choice = arguments.value(option).value_or(choices.front());
   if (std::find(choices.begin(), choices.end(), choice) != choices.end()) return choice;
   throw UsageError(fmt::format("option --{}: unknown {} \"{}\"; expected {}{}", option, option, choice,

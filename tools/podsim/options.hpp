@@ -18,20 +18,20 @@ class UsageError : public std::runtime_error {
 };
 
 struct OptionSpec {
-  std::string_view name;       // "system", without dashes
-  std::string_view argument;   // "NAME|FILE"; empty: a flag
+  std::string_view name;      // "system", without dashes
+  std::string_view argument;  // "NAME|FILE"; empty: a flag
   std::string_view help;
   bool repeatable = false;
 };
 
 struct VerbSpec {
   std::string_view name;
-  std::string_view usage;      // behind "podsim": "run [EXPERIMENT.toml] [options]"
-  std::string_view summary;    // one line
-  std::string_view details;    // further lines of its help; may be empty
+  std::string_view usage;    // behind "podsim": "run [EXPERIMENT.toml] [options]"
+  std::string_view summary;  // one line
+  std::string_view details;  // further lines of its help; may be empty
   std::vector<OptionSpec> options;
   std::vector<std::string_view> examples;  // two
-  std::size_t most_words = 1;  // positional arguments
+  std::size_t most_words = 1;              // positional arguments
 };
 
 class Arguments {

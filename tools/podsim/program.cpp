@@ -16,8 +16,8 @@ namespace {
 ExitCode run_verb(const std::string& word, std::span<const std::string> arguments) {
   const Verb* verb = find_verb(word);
   if (verb == nullptr) {
-    throw UsageError(fmt::format("unknown verb \"{}\"{}; `podsim help` lists the verbs", word,
-                                 suggestion_for(word, verb_names())));
+    throw UsageError(
+        fmt::format("unknown verb \"{}\"{}; `podsim help` lists the verbs", word, suggestion_for(word, verb_names())));
   }
   try {
     std::vector<std::string> words(arguments.begin(), arguments.end());

@@ -13,13 +13,18 @@ const Place k_command_line{"command line", 0, 0};
 // As TOML, strings with their quotes.
 std::string toml_text(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::boolean: return value.as_boolean() ? "true" : "false";
-    case Value::Kind::integer: return std::to_string(value.as_integer());
-    case Value::Kind::floating: return format_number(value.as_number());
-    case Value::Kind::string: return json_quoted(value.as_string());
+    case Value::Kind::boolean:
+      return value.as_boolean() ? "true" : "false";
+    case Value::Kind::integer:
+      return std::to_string(value.as_integer());
+    case Value::Kind::floating:
+      return format_number(value.as_number());
+    case Value::Kind::string:
+      return json_quoted(value.as_string());
     case Value::Kind::null:
     case Value::Kind::table:
-    case Value::Kind::array: break;
+    case Value::Kind::array:
+      break;
   }
   std::string text;
   if (value.is(Value::Kind::array)) {
@@ -43,17 +48,24 @@ std::vector<std::string> split_values(const std::string& text) {
   int depth = 0;
   char quote = '\0';
   for (const char c : text) {
-    if (quote != '\0') quote = c == quote ? '\0' : quote;
-    else if (c == '"' || c == '\'') quote = c;
-    else if (c == '[' || c == '{') ++depth;
-    else if (c == ']' || c == '}') --depth;
-    if (c == ',' && depth == 0 && quote == '\0') parts.emplace_back();
-    else parts.back() += c;
+    if (quote != '\0')
+      quote = c == quote ? '\0' : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (c == '[' || c == '{')
+      ++depth;
+    else if (c == ']' || c == '}')
+      --depth;
+    if (c == ',' && depth == 0 && quote == '\0')
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
 
-void collect_axes(const Value& table, const std::string& prefix, std::vector<SweepAxis>& axes, Diagnostics& diagnostics) {
+void collect_axes(const Value& table, const std::string& prefix, std::vector<SweepAxis>& axes,
+                  Diagnostics& diagnostics) {
   for (const Value::Member& member : table.members()) {
     const std::string key = prefix.empty() ? member.key : prefix + "." + member.key;
     if (member.value.is(Value::Kind::table)) {
@@ -61,7 +73,8 @@ void collect_axes(const Value& table, const std::string& prefix, std::vector<Swe
       continue;
     }
     if (!member.value.is(Value::Kind::array) || member.value.elements().empty()) {
-      diagnostics.error(member.value.place(), "sweep.axes." + key, "is no list of values", "a list with at least one value");
+      diagnostics.error(member.value.place(), "sweep.axes." + key, "is no list of values",
+                        "a list with at least one value");
       continue;
     }
     SweepAxis axis{key, {}, {}};

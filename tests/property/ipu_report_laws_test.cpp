@@ -1,0 +1,139 @@
+// What must hold for any plan: the same report however it is simulated, and the sums that readers rely on.
+
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/core/random.hpp"
+#include "sim/report/report.hpp"
+#include "sim/study/evaluate.hpp"
+#include "tests/support/paths.hpp"
+#include "tests/support/run_experiment.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+std::string list_of(const std::vector<int>& values) {
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+// A random valid experiment: BERT or GPT-2, one to eight IPUs, any head, all switches.
+std::string random_experiment(Random& random) {
+  const bool gpt2 = random.below(3) == 0;
+  const int ipus = 1 << random.below(4);
+  const int replicas = 1 << random.below(ipus == 8 ? 2 : 3);
+  std::vector<int> layers(static_cast<std::size_t>(ipus));
+  for (int layer = 0; layer < 12; ++layer) ++layers[random.below(layers.size())];
+  const std::vector<std::string> bert_heads = {"pretraining", "masked-lm", "question-answering", "sequence-classification"};
+  const auto flag = [&] { return random.below(2) == 0 ? "true" : "false"; };
+  return fmt::format(R"(
+system = "{}"
+software = "poplar-{}"
+[model]
+config = "{}"
+head = "{}"
+[workload]
+sequence_length = {}
+micro_batch_size = {}
+optimizer = "{}"
+attention_dropout = {}
+recompute = {}
+[ipu]
+layers_per_ipu = {}
+ipus_per_replica = {}
+replication_factor = {}
+gradient_accumulation_steps = {}
+device_iterations = {}
+matmul_proportion = {}
+optimizer_state_offchip = {}
+replicated_tensor_sharding = {}
+recompute_checkpoint_every_layer = {}
+)",
+                     random.below(2) == 0 ? "pod16" : "bow-pod16", random.below(2) == 0 ? "popart" : "pytorch",
+                     gpt2 ? "gpt2" : "bert-base-uncased", gpt2 ? "causal-lm" : bert_heads[random.below(bert_heads.size())],
+                     64 << random.below(3), 1 + random.below(3), random.below(2) == 0 ? "lamb" : "adamw", flag(), flag(),
+                     list_of(layers), ipus, replicas, 2 * (ipus + 1) + 1 + static_cast<int>(random.below(6)),
+                     1 + random.below(3), random.below(2) == 0 ? "0.2" : "0.6", flag(), flag(), flag());
+}
+
+Report report_of(const Plan& plan, const std::string& engine_name, const EvaluateOptions& options) {
+  Engine engine = make_engine(engine_name, build_dir());
+  Report report = simulate_plan(plan, engine, options);
+  report.engine.reset();  // how it was simulated; everything else must not depend on it
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("laws: exact, unfolded and merged simulation give the default's report") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Random random(seed);
+    const std::string toml = random_experiment(random);
+    CAPTURE(seed);
+    CAPTURE(toml);
+    const Plan plan = plan_of(toml);
+    const std::string expected = to_json(report_of(plan, "native", {}));
+    CHECK(to_json(report_of(plan, "native", {.exact = true, .fold = false})) == expected);
+    CHECK(to_json(report_of(plan, "native", {.fold = false})) == expected);
+    CHECK(to_json(report_of(plan, "native", {.merge = true})) == expected);
+    CHECK(to_json(report_of(plan, "native", {})) == expected);
+  }
+}
+
+TEST_CASE("laws: both engines agree on random plans") {
+  for (std::uint64_t seed = 21; seed <= 26; ++seed) {
+    Random random(seed);
+    const std::string toml = random_experiment(random);
+    CAPTURE(seed);
+    CAPTURE(toml);
+    const auto native = run_of(toml).result.total.picoseconds();
+    const auto reference = run_of(toml, {}, {.engine = "simgrid"}).result.total.picoseconds();
+    CHECK(std::abs(native - reference) <= std::max<std::int64_t>(16, native / 1'000'000'000));
+  }
+}
+
+TEST_CASE("laws: breakdowns sum to the step, utilisations stay in range, peaks hold what always lives") {
+  for (std::uint64_t seed = 31; seed <= 60; ++seed) {
+    Random random(seed);
+    const std::string toml = random_experiment(random);
+    CAPTURE(seed);
+    CAPTURE(toml);
+    const Ran ran = run_of(toml);
+    for (const DeviceUse& device : ran.result.devices) {
+      CHECK(device.breakdown.total() == ran.result.total);
+      CHECK(device.busy >= SimTime());
+      CHECK(device.busy <= ran.result.total);
+    }
+    for (std::size_t link = 0; link < ran.result.links.size(); ++link) {
+      const LinkUse& use = ran.result.links[link];
+      const double capacity = ran.lowered.platform.links()[link].bandwidth.in_base() * use.busy.duration().in_base();
+      CHECK(use.busy <= ran.result.total);
+      CHECK(static_cast<double>(use.bytes.count()) <= capacity * (1 + 1e-6) + 1);
+    }
+    const MemoryAccount account = ran.plan.family->memory_account(ran.plan);
+    for (std::size_t memory = 0; memory < ran.result.memories.size(); ++memory) {
+      const MemoryUse& use = ran.result.memories[memory];
+      CHECK(use.peak >= use.always_live);
+      for (const DeviceMemoryAccount& own : account.memories) {
+        if (own.memory == ran.lowered.platform.memories()[memory].name) CHECK(use.peak <= own.total());
+      }
+    }
+  }
+}
+
+TEST_CASE("laws: a plan printed as TOML and read again is the same plan") {
+  for (std::uint64_t seed = 61; seed <= 70; ++seed) {
+    Random random(seed);
+    const std::string toml = random_experiment(random);
+    CAPTURE(seed);
+    CAPTURE(toml);
+    const Plan first = plan_of(toml);
+    const Plan second = plan_of(to_toml(first));
+    CHECK(second.inputs_sha256 == first.inputs_sha256);
+  }
+}

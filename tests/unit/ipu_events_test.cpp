@@ -1,0 +1,214 @@
+// It is events, not a formula: each change of the machine moves the result by an amount that is written down here, and
+// the change lands in the right part of the breakdown.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/ipu/estimate.hpp"
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/stage_work.hpp"
+#include "models/ipu/update_cost.hpp"
+#include "tests/support/run_experiment.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+constexpr double k_accumulation = 16;
+constexpr double k_cycles = 16 + 8;  // 9 stages: 8 cycles of fill and drain each, 16 - 8 full ones
+
+const std::vector<std::string> k_short = {"ipu.gradient_accumulation_steps=16"};
+
+std::vector<std::string> with(std::vector<std::string> changes) {
+  changes.insert(changes.begin(), k_short.begin(), k_short.end());
+  return changes;
+}
+
+Ran run(const std::vector<std::string>& changes = {}) {
+  return run_of(experiment("bert-large-bow-pod16"), with(changes));
+}
+
+const ipu::IpuPlan& own(const Ran& ran) {
+  return dynamic_cast<const ipu::IpuPlan&>(*ran.plan.family_plan);
+}
+
+// The sum over cycles of the fullest IPU, written down a second time: stage s works in cycle c when s <= c < s + GA.
+// `slowdown` by IPU of the replica; host input in front of stage 0.
+double pipeline_compute_s(const Ran& ran, const std::vector<double>& slowdown, double host_input_s) {
+  const ipu::IpuPlan& plan = own(ran);
+  const ipu::Pipeline pipeline = ipu::make_pipeline(ran.plan.graph, plan.setup.placement);
+  const ipu::OperatorCostModel costs(plan.constants.chip, plan.constants.cost);
+  const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
+  const std::vector<ipu::BlockWork> works = ipu::prepare_work(inputs, costs);
+  const int stages = pipeline.training_stages();
+  const auto sum = [&](const std::vector<ipu::WorkOp>& ops) {
+    double total = 0;
+    for (const ipu::WorkOp& op : ops) total += op.cost.total().duration().in_base();
+    return total;
+  };
+  double total = 0;
+  for (int cycle = 0; cycle < static_cast<int>(k_cycles); ++cycle) {
+    std::vector<double> busy(slowdown.size());
+    for (int stage = 0; stage < stages; ++stage) {
+      if (stage > cycle || cycle >= stage + static_cast<int>(k_accumulation)) continue;
+      const int forward = std::min(stage, stages - 1 - stage);
+      const ipu::ForwardStage& placed = pipeline.forward()[static_cast<std::size_t>(forward)];
+      double work = 0;
+      for (const std::size_t block : placed.blocks) {
+        const bool last = forward == pipeline.forward_stages() - 1;
+        if (stage <= forward) work += sum(works[block].forward);
+        if (stage >= stages - 1 - forward) work += sum(works[block].backward) + (last ? 0 : sum(works[block].recompute));
+      }
+      const auto ipu = static_cast<std::size_t>(placed.ipu);
+      busy[ipu] += work * slowdown[ipu] + (stage == 0 ? host_input_s : 0);
+    }
+    total += *std::max_element(busy.begin(), busy.end());
+  }
+  return total;
+}
+
+double host_input_s(const Ran& ran) {
+  return ran.plan.graph.host_input.size() / own(ran).constants.system.links.host_bandwidth / seconds(1);
+}
+
+// Rounding of every op to a picosecond bounds what two ways of adding may differ by.
+bool same(double a, double b) {
+  return std::abs(a - b) < 1e-7;
+}
+
+}  // namespace
+
+TEST_CASE("events: a step takes the sum over cycles of the fullest IPU, the copies and the update") {
+  const Ran ran = run();
+  const ipu::LinkConstants& links = own(ran).constants.system.links;
+  const double copies = k_cycles * 2 * ((ran.plan.graph.boundary.size() / links.neighbour_bandwidth) / seconds(1) +
+                                        links.message_latency / seconds(1));
+  const double compute = pipeline_compute_s(ran, {1, 1, 1, 1}, host_input_s(ran));
+  const double update = ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) +
+                        ran.part_s(CostCategory::weight_update) + own(ran).constants.software.call_overhead / seconds(1);
+  // The busiest IPU may wait for another one in the optimizer, by at most the difference of their updates.
+  const double optimizer_wait = ran.step_s() - compute - copies - update;
+  CHECK(optimizer_wait > -1e-7);
+  CHECK(optimizer_wait < 1e-3);
+  CHECK(same(ran.part_s(CostCategory::inter_device), copies));
+}
+
+TEST_CASE("events: the closed form of the step agrees with the simulation") {
+  for (const char* name : {"bert-large-bow-pod16", "bert-large-squad-bow-pod16", "gpt2-caraml-pod4"}) {
+    CAPTURE(name);
+    const Ran ran = run_of(experiment(name));
+    const ipu::IpuPlan& plan = own(ran);
+    const ipu::Pipeline pipeline = ipu::make_pipeline(ran.plan.graph, plan.setup.placement);
+    const ipu::OperatorCostModel costs(plan.constants.chip, plan.constants.cost);
+    const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
+    CHECK(same(ran.step_s(), ipu::estimate_step(inputs, costs).total().duration().in_base()));
+  }
+}
+
+TEST_CASE("events: half the neighbour bandwidth doubles the copies and nothing else") {
+  const Ran base = run();
+  const Ran slow = run({"system.ipu_link.bandwidth=\"37.5 GB/s\""});
+  const double added = k_cycles * 2 * base.plan.graph.boundary.size().in_base() * (1 / 37.5e9 - 1 / 75e9);
+  CHECK(same(slow.step_s() - base.step_s(), added));
+  CHECK(same(slow.part_s(CostCategory::inter_device) - base.part_s(CostCategory::inter_device), added));
+}
+
+TEST_CASE("events: half the reduction hop doubles its bytes' time and nothing else") {
+  const Ran base = run();
+  const Ran slow = run({"system.ring.bandwidth=\"4.65 GB/s\""});
+  double chunks = 0;  // bytes through a hop per ring step: every pipeline position sends a fourth of its gradients
+  for (const ipu::PlacedParameters& placed :
+       ipu::place_parameters(base.plan.graph, own(base).setup, own(base).constants)) {
+    chunks += 2 * std::ceil(static_cast<double>(placed.elements) / 4);
+  }
+  const double added = 2 * (4 - 1) * chunks * (1 / 4.65e9 - 1 / 9.3e9);
+  CHECK(same(slow.step_s() - base.step_s(), added));
+  CHECK(same(slow.part_s(CostCategory::collective) - base.part_s(CostCategory::collective), added));
+}
+
+TEST_CASE("events: one IPU 10 % slower lengthens the cycles in which it becomes the fullest") {
+  const Ran base = run();
+  const Ran slow = run({"system.slowdown.ipu2=1.1"});
+  const double host = host_input_s(base);
+  const double pipeline = pipeline_compute_s(base, {1, 1, 1.1, 1}, host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
+  const auto parameters = ipu::place_parameters(base.plan.graph, own(base).setup, own(base).constants);
+  double optimizer = 0;
+  double slow_optimizer = 0;
+  for (std::size_t ipu = 0; ipu < parameters.size(); ++ipu) {
+    const double time = ipu::optimizer_time(parameters[ipu], "lamb", own(base).constants) / seconds(1);
+    optimizer = std::max(optimizer, time);
+    slow_optimizer = std::max(slow_optimizer, time * (ipu == 2 ? 1.1 : 1));
+  }
+  CHECK(pipeline > 0.05 * pipeline_compute_s(base, {1, 1, 1, 1}, host));
+  CHECK(same(slow.step_s() - base.step_s(), pipeline + slow_optimizer - optimizer));
+  CHECK(slow.part_s(CostCategory::compute) > base.part_s(CostCategory::compute));
+  CHECK(slow.lowered.not_folded == std::vector<std::string>{"replicas: ipu6 has another speed"});
+}
+
+TEST_CASE("events: one layer moved makes its new IPU the fullest") {
+  const Ran base = run();
+  const Ran moved = run({"ipu.layers_per_ipu=[3, 6, 8, 7]"});
+  const double host = host_input_s(base);
+  const double added = pipeline_compute_s(moved, {1, 1, 1, 1}, host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
+  CHECK(added > 0);
+  // The update differs by the optimizer of the fuller IPU and the rounding of chunks; both are in weight_update and collective.
+  const auto update = [](const Ran& ran) {
+    return ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) + ran.part_s(CostCategory::weight_update);
+  };
+  CHECK(same(moved.step_s() - base.step_s(), added + update(moved) - update(base)));
+}
+
+TEST_CASE("events: half the Streaming Memory bandwidth doubles the state traffic and nothing else") {
+  const Ran base = run();
+  const Ran slow = run({"system.streaming.bandwidth=\"6.85 GB/s\""});
+  double state = 0;  // of the four IPUs of a machine, which share its port; 4 + 4 bytes a parameter, a fourth each
+  for (const ipu::PlacedParameters& placed :
+       ipu::place_parameters(base.plan.graph, own(base).setup, own(base).constants)) {
+    state += 8 * static_cast<double>(placed.sharded_elements);
+  }
+  const double added = 2 * state * (1 / 6.85e9 - 1 / 13.7e9);
+  CHECK(same(slow.step_s() - base.step_s(), added));
+  CHECK(same(slow.part_s(CostCategory::off_chip_memory) - base.part_s(CostCategory::off_chip_memory), added));
+}
+
+// 300 cycles of each launch; the plans stay the same since their own synchronisations are left alone.
+TEST_CASE("events: doubled synchronisation of launches lengthens each cycle by the launches of its fullest IPU") {
+  const Ran base = run();
+  const Ran slow = run({"cost.launch=\"1015 cycles\"", "cost.launch_sync=\"600 cycles\""});
+  const double host = host_input_s(base);
+  const double pipeline = pipeline_compute_s(slow, {1, 1, 1, 1}, host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
+  const double update = slow.part_s(CostCategory::weight_update) - base.part_s(CostCategory::weight_update);
+  CHECK(pipeline > 0);
+  CHECK(same(slow.step_s() - base.step_s(), pipeline + update));
+  CHECK(same(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) +
+                 slow.part_s(CostCategory::bubble) - base.part_s(CostCategory::bubble),
+             pipeline));
+  CHECK(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) > 0.9 * pipeline);
+  CHECK(same(slow.part_s(CostCategory::launch), base.part_s(CostCategory::launch)));
+}
+
+TEST_CASE("events: replicas behind one host link share it") {
+  // IPU 0 is the fullest here, so that its input is never hidden; large inputs would be the same with more bytes.
+  const std::vector<std::string> alone = {"ipu.layers_per_ipu=[7, 6, 6, 5]", "system.host_link.bandwidth=\"6 GB/s\""};
+  std::vector<std::string> shared = alone;
+  shared.emplace_back("system.host_link.machines=2");
+  const Ran base = run(alone);
+  const Ran slow = run(shared);
+  const double host = host_input_s(base);
+  const double added = pipeline_compute_s(base, {1, 1, 1, 1}, 2 * host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
+  CHECK(added > 0.9 * k_accumulation * host);
+  CHECK(same(slow.step_s() - base.step_s(), added));
+  CHECK(same(slow.part_s(CostCategory::host_io) - base.part_s(CostCategory::host_io), added));
+  CHECK(slow.result.folded);  // pairs of replicas stand for pairs
+}
+
+TEST_CASE("events: a link that nothing uses changes nothing") {
+  const Ran base = run({"ipu.optimizer_state_offchip=false"});
+  const Ran other = run({"ipu.optimizer_state_offchip=false", "system.streaming.bandwidth=\"1 GB/s\""});
+  CHECK(other.result.total == base.result.total);
+}

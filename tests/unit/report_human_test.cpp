@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "sim/report/human.hpp"
+
+using namespace podsim;
+
+TEST_CASE("human texts: thousands are grouped by commas") {
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1000) == "1,000");
+  CHECK(grouped(-1234567) == "-1,234,567");
+}
+
+TEST_CASE("human texts: numbers have four significant digits and whole ones all of theirs") {
+  CHECK(human_number(12288) == "12,288");
+  CHECK(human_number(0) == "0");
+  CHECK(human_number(263.42) == "263.4");
+  CHECK(human_number(-26.342) == "-26.34");
+  CHECK(human_number(2.6342) == "2.634");
+  CHECK(human_number(999.97) == "1,000");
+  CHECK(human_number(1234.6) == "1,235");
+  CHECK(human_number(0.5) == "0.5");
+  CHECK(human_number(1.25e-7) == "1.25e-07");
+  CHECK(human_number(std::numeric_limits<double>::quiet_NaN()) == "-");
+}
+
+TEST_CASE("human texts: long times are told in minutes, hours and days") {
+  CHECK(human_long_time(2.5) == "2.500 s");
+  CHECK(human_long_time(600) == "10 min");
+  CHECK(human_long_time(3 * 3600 + 12 * 60) == "3 h 12 min");
+  CHECK(human_long_time(2.4 * 86400) == "2.400 days");
+}
+
+TEST_CASE("human texts: seconds read back as the decimal text of the picoseconds") {
+  CHECK(in_seconds(SimTime(2'917'000'000'001)) == 2.917000000001);
+  CHECK(in_seconds(SimTime(1)) == 1e-12);
+}
+
+TEST_CASE("human texts: widths count characters and not bytes") {
+  CHECK(text_width("µs…") == 3);
+  CHECK(fit_width("abcdef", 6) == "abcdef");
+  CHECK(fit_width("abcdef", 4) == "abc…");
+  CHECK(fit_width("äöüß", 3) == "äö…");
+}
+
+TEST_CASE("human texts: lines are broken at blanks") {
+  CHECK(wrapped("one two three", 7, 2) == "one two\n  three");
+  CHECK(wrapped("unbreakable", 4, 2) == "unbreakable");
+  CHECK(wrapped("", 4, 2).empty());
+}
+
+TEST_CASE("human texts: every dimension of a constant has its base unit") {
+  CHECK(base_unit("bandwidth") == "byte/s");
+  CHECK(base_unit("time") == "s");
+  CHECK(base_unit("number").empty());
+}

@@ -188,12 +188,12 @@ TEST_CASE("events: doubled synchronisation of launches lengthens each cycle by t
   CHECK(same(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) +
                  slow.part_s(CostCategory::bubble) - base.part_s(CostCategory::bubble),
              pipeline));
-  CHECK(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) > 0.9 * pipeline);
+  CHECK(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) > 0.8 * pipeline);
   CHECK(same(slow.part_s(CostCategory::launch), base.part_s(CostCategory::launch)));
 }
 
 TEST_CASE("events: replicas behind one host link share it") {
-  // IPU 0 is the fullest here, so that its input is never hidden; large inputs would be the same with more bytes.
+  // IPU 0 is the fullest of every full cycle here, so that its input is not hidden behind another IPU.
   const std::vector<std::string> alone = {"ipu.layers_per_ipu=[7, 6, 6, 5]", "system.host_link.bandwidth=\"6 GB/s\""};
   std::vector<std::string> shared = alone;
   shared.emplace_back("system.host_link.machines=2");
@@ -201,9 +201,13 @@ TEST_CASE("events: replicas behind one host link share it") {
   const Ran slow = run(shared);
   const double host = host_input_s(base);
   const double added = pipeline_compute_s(base, {1, 1, 1, 1}, 2 * host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
-  CHECK(added > 0.9 * k_accumulation * host);
+  CHECK(added > 0.5 * k_accumulation * host);
   CHECK(same(slow.step_s() - base.step_s(), added));
-  CHECK(same(slow.part_s(CostCategory::host_io) - base.part_s(CostCategory::host_io), added));
+  // Where IPU 0 is not the fullest of a fill cycle, the longer input takes from its waiting.
+  const double input = slow.part_s(CostCategory::host_io) - base.part_s(CostCategory::host_io);
+  const double waiting = slow.part_s(CostCategory::bubble) - base.part_s(CostCategory::bubble);
+  CHECK(same(input, k_accumulation * host));
+  CHECK(same(input + waiting, added));
   CHECK(slow.result.folded);  // pairs of replicas stand for pairs
 }
 

@@ -30,14 +30,14 @@ struct ChipConstants {
 };
 
 struct AmpConstants {
-  std::int64_t input_grain = 0;    // elements of the inner dimension multiplied at once
-  std::int64_t output_grain = 0;   // output columns computed at once
+  std::int64_t input_grain = 0;   // elements of the inner dimension multiplied at once
+  std::int64_t output_grain = 0;  // output columns computed at once
   std::int64_t element_bytes = 0;
   std::int64_t partial_bytes = 0;
-  Cycles six_rows;                 // a row per worker, six workers, one grain of inputs and outputs
-  Cycles grain_overhead;           // loading the weights of a grain and starting on it
-  double adds_per_cycle = 0;       // partial sums added by a tile in the reduction
-  bool cast_output = false;        // partials are wider than the output
+  Cycles six_rows;            // a row per worker, six workers, one grain of inputs and outputs
+  Cycles grain_overhead;      // loading the weights of a grain and starting on it
+  double adds_per_cycle = 0;  // partial sums added by a tile in the reduction
+  bool cast_output = false;   // partials are wider than the output
 };
 
 struct PlannerConstants {
@@ -54,14 +54,14 @@ struct PlannerConstants {
 // Everything of an operator that is not in a matmul plan.
 struct CostConstants {
   PlannerConstants planner;
-  Cycles pass;               // one half element, one pass, on one tile: arithmetic, relayout and exchange
-  Cycles pass_exchange;      // of which exchange
-  Cycles launch;             // one launched operation
-  Cycles launch_sync;        // of which synchronisation
-  Cycles misaligned;         // more per element and pass of rows that start off an 8-byte boundary
-  Cycles lookup;             // one row gathered or scattered, whole chip
-  double optimizer_passes = 0;                   // over single-precision state
-  std::int64_t optimizer_launches_lamb = 0;      // per tensor
+  Cycles pass;                  // one half element, one pass, on one tile: arithmetic, relayout and exchange
+  Cycles pass_exchange;         // of which exchange
+  Cycles launch;                // one launched operation
+  Cycles launch_sync;           // of which synchronisation
+  Cycles misaligned;            // more per element and pass of rows that start off an 8-byte boundary
+  Cycles lookup;                // one row gathered or scattered, whole chip
+  double optimizer_passes = 0;  // over single-precision state
+  std::int64_t optimizer_launches_lamb = 0;  // per tensor
   std::int64_t optimizer_launches_other = 0;
 };
 
@@ -84,17 +84,17 @@ struct SystemConstants {
   std::int64_t ipus_per_machine = 0;
   std::int64_t machines = 0;
   std::int64_t hosts = 0;
-  std::int64_t ipus_per_pod = 0;   // IPUs joined by IPU-Links; larger systems are several of these
+  std::int64_t ipus_per_pod = 0;       // IPUs joined by IPU-Links; larger systems are several of these
   std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
   std::int64_t sharding_minimum_elements = 0;  // smaller tensors are not sharded over replicas
 };
 
 struct SoftwareConstants {
-  double framework_factor = 1;      // on all stage times
-  bool state_off_chip = true;       // where optimizer state lives unless said
-  Duration update_overhead;         // per weight update
-  Duration call_overhead;           // per host call
+  double framework_factor = 1;  // on all stage times
+  bool state_off_chip = true;   // where optimizer state lives unless said
+  Duration update_overhead;     // per weight update
+  Duration call_overhead;       // per host call
 };
 
 struct MemoryConstants {
@@ -104,10 +104,10 @@ struct MemoryConstants {
   Bytes code_off_chip;                   // more when optimizer state is off-chip
   Bytes code_replicated;                 // more when replicated or sharded
   double code_inference_factor = 0;
-  Bytes loss_scaling;                    // automatic loss scaling, on any IPU
-  Bytes loss_scaling_embedding;          // and on the IPU of the embedding
-  double usable_fraction = 0;            // of all tile memory; the rest is lost to imbalance and gaps
-  double plan_tolerance = 0;             // slower plans up to this part more are taken for less temporary memory
+  Bytes loss_scaling;            // automatic loss scaling, on any IPU
+  Bytes loss_scaling_embedding;  // and on the IPU of the embedding
+  double usable_fraction = 0;    // of all tile memory; the rest is lost to imbalance and gaps
+  double plan_tolerance = 0;     // slower plans up to this part more are taken for less temporary memory
 };
 
 ChipConstants read_chip_constants(ConstantReader& reader);

@@ -35,7 +35,8 @@ SimTime cycle_time(const MemoryInputs& in, const std::vector<SimTime>& stages, s
   SimTime time = *std::max_element(by_ipu.begin(), by_ipu.end());
   if (in.pipeline.forward_stages() > 1) {
     const LinkConstants& links = in.constants.system.links;
-    time += 2 * (to_sim_time(links.message_latency) + to_sim_time(in.graph.boundary.size() / links.neighbour_bandwidth));
+    time +=
+        2 * (to_sim_time(links.message_latency) + to_sim_time(in.graph.boundary.size() / links.neighbour_bandwidth));
   }
   return time;
 }
@@ -61,7 +62,8 @@ SimTime reduction_time(const MemoryInputs& in, const std::vector<PlacedParameter
   constexpr std::int64_t k_half = 2;
   const LinkConstants& links = in.constants.system.links;
   Bytes chunks;
-  for (const PlacedParameters& placed : parameters) chunks += Bytes(k_half * ((placed.elements + replicas - 1) / replicas));
+  for (const PlacedParameters& placed : parameters)
+    chunks += Bytes(k_half * ((placed.elements + replicas - 1) / replicas));
   return 2 * (replicas - 1) * (to_sim_time(links.message_latency) + to_sim_time(chunks.size() / links.ring_bandwidth));
 }
 

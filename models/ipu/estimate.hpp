@@ -1,7 +1,7 @@
 #pragma once
-// The step time as a formula, for ranking remedies and as an oracle in tests: sum over cycles of the fullest IPU, copies, ring
-// reduction, state traffic and the optimizer. It assumes equal replicas that share nothing but the ring and, within a
-// machine, Streaming Memory; the simulation does not.
+// The step time as a formula, for ranking remedies and as an oracle in tests: sum over cycles of the fullest IPU,
+// copies, ring reduction, state traffic and the optimizer. It assumes equal replicas that share nothing but the ring
+// and, within a machine, Streaming Memory; the simulation does not.
 
 #include "models/ipu/memory.hpp"
 #include "models/ipu/operator_cost.hpp"

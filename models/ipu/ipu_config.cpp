@@ -38,15 +38,21 @@ T typed(const Value& value) {
   }
 }
 
-bool bare_wildcard(const std::vector<std::int64_t>& layers) { return layers.size() == 1 && layers[0] == -1; }
+bool bare_wildcard(const std::vector<std::int64_t>& layers) {
+  return layers.size() == 1 && layers[0] == -1;
+}
 
 bool has_wildcard(const std::vector<std::int64_t>& layers) {
   return std::find(layers.begin(), layers.end(), -1) != layers.end();
 }
 
-std::string count(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+std::string count(std::size_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
 
-std::string entries(std::size_t n) { return n == 1 ? "1 entry" : fmt::format("{} entries", n); }
+std::string entries(std::size_t n) {
+  return n == 1 ? "1 entry" : fmt::format("{} entries", n);
+}
 
 class Resolver {
  public:

@@ -16,11 +16,21 @@ struct Key {
 const char* const k_config_source = "optimum-graphcore, optimum/graphcore/ipu_configuration.py";
 const char* const k_parallel_source = "optimum-graphcore, optimum/graphcore/modeling_utils.py";
 
-Value whole(std::int64_t value) { return Value::integer(value, {}); }
-Value flag(bool value) { return Value::boolean(value, {}); }
-Value real(double value) { return Value::floating(value, {}); }
-Value word(std::string value) { return Value::string(std::move(value), {}); }
-Value layers(std::int64_t only) { return Value::array({whole(only)}, {}); }
+Value whole(std::int64_t value) {
+  return Value::integer(value, {});
+}
+Value flag(bool value) {
+  return Value::boolean(value, {});
+}
+Value real(double value) {
+  return Value::floating(value, {});
+}
+Value word(std::string value) {
+  return Value::string(std::move(value), {});
+}
+Value layers(std::int64_t only) {
+  return Value::array({whole(only)}, {});
+}
 
 // A key as it is written in the tables below; `effects` = time, memory.
 struct Row {
@@ -34,12 +44,18 @@ struct Row {
 
 std::string text_of(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::boolean: return value.as_boolean() ? "true" : "false";
-    case Value::Kind::integer: return fmt::format("{}", value.as_integer());
-    case Value::Kind::floating: return fmt::format("{}", value.as_number());
-    case Value::Kind::string: return fmt::format("\"{}\"", value.as_string());
-    case Value::Kind::array: return fmt::format("[{}]", text_of(value.elements().front()));
-    default: return "";
+    case Value::Kind::boolean:
+      return value.as_boolean() ? "true" : "false";
+    case Value::Kind::integer:
+      return fmt::format("{}", value.as_integer());
+    case Value::Kind::floating:
+      return fmt::format("{}", value.as_number());
+    case Value::Kind::string:
+      return fmt::format("\"{}\"", value.as_string());
+    case Value::Kind::array:
+      return fmt::format("[{}]", text_of(value.elements().front()));
+    default:
+      return "";
   }
 }
 
@@ -76,64 +92,122 @@ constexpr Version k_popdist_until{3, k_any_patch};
 
 void add_sizes(std::vector<Key>& keys) {
   using enum KeyType;
-  keys.push_back(make({"replication_factor", integer, whole(1), "data-parallel replicas of the pipeline in training",
+  keys.push_back(make({"replication_factor",
+                       integer,
+                       whole(1),
+                       "data-parallel replicas of the pipeline in training",
                        {"multiplies samples per step; adds a gradient reduction per update",
-                        "none, but state is divided by it when sharded"}, 1.0}));
-  keys.push_back(make({"inference_replication_factor", integer, whole(1), "replicas in inference",
-                       {"multiplies samples per call", ""}, 1.0}, {2, 0}));
-  keys.push_back(make({"gradient_accumulation_steps", integer, whole(1),
+                        "none, but state is divided by it when sharded"},
+                       1.0}));
+  keys.push_back(make({"inference_replication_factor",
+                       integer,
+                       whole(1),
+                       "replicas in inference",
+                       {"multiplies samples per call", ""},
+                       1.0},
+                      {2, 0}));
+  keys.push_back(make({"gradient_accumulation_steps",
+                       integer,
+                       whole(1),
                        "micro-batches per weight update; at least the number of training stages",
                        {"spreads fill, drain, reduction and optimizer over more micro-batches",
-                        "one accumulator per weight, whatever the count"}, 1.0}));
-  Key placed = make({"layers_per_ipu", integer_list, layers(-1), "layers on each IPU in training; -1 is a wildcard",
-                     {"sets the slowest stage", "weights, gradients, state and stashes go with the layers"}, -1.0});
+                        "one accumulator per weight, whatever the count"},
+                       1.0}));
+  Key placed = make({"layers_per_ipu",
+                     integer_list,
+                     layers(-1),
+                     "layers on each IPU in training; -1 is a wildcard",
+                     {"sets the slowest stage", "weights, gradients, state and stashes go with the layers"},
+                     -1.0});
   placed.spec.source = k_parallel_source;
   keys.push_back(changing(placed, {{k_first_version, layers(1)}, {{6, 0}, layers(-1)}}));
-  keys.push_back(with(make({"inference_layers_per_ipu", integer_list, {}, "layers on each IPU in inference",
-                            {"sets the slowest stage", "weights go with the layers"}, -1.0},
-                           k_twins_since, k_last_version, true), "as layers_per_ipu"));
-  keys.push_back(with(make({"ipus_per_replica", integer, {}, "IPUs of one pipeline in training",
-                            {"more stages make fill and drain longer", "divides the model"}, 1.0}),
+  keys.push_back(with(make({"inference_layers_per_ipu",
+                            integer_list,
+                            {},
+                            "layers on each IPU in inference",
+                            {"sets the slowest stage", "weights go with the layers"},
+                            -1.0},
+                           k_twins_since, k_last_version, true),
+                      "as layers_per_ipu"));
+  keys.push_back(with(make({"ipus_per_replica",
+                            integer,
+                            {},
+                            "IPUs of one pipeline in training",
+                            {"more stages make fill and drain longer", "divides the model"},
+                            1.0}),
                       "length of layers_per_ipu"));
-  keys.push_back(with(make({"inference_ipus_per_replica", integer, {}, "IPUs of one pipeline in inference",
-                            {"more stages make fill longer", "divides the model"}, 1.0},
+  keys.push_back(with(make({"inference_ipus_per_replica",
+                            integer,
+                            {},
+                            "IPUs of one pipeline in inference",
+                            {"more stages make fill longer", "divides the model"},
+                            1.0},
                            k_twins_since, k_last_version, true),
                       "ipus_per_replica, or the length of inference_layers_per_ipu"));
-  keys.push_back(make({"device_iterations", integer, whole(1), "weight updates per host call",
-                       {"saves host round trips", "host stream buffers grow with it"}, 1.0}));
-  keys.push_back(make({"inference_device_iterations", integer, whole(1), "micro-batches per host call in inference",
-                       {"saves host round trips and fills the pipeline", "host stream buffers grow with it"}, 1.0},
+  keys.push_back(make({"device_iterations",
+                       integer,
+                       whole(1),
+                       "weight updates per host call",
+                       {"saves host round trips", "host stream buffers grow with it"},
+                       1.0}));
+  keys.push_back(make({"inference_device_iterations",
+                       integer,
+                       whole(1),
+                       "micro-batches per host call in inference",
+                       {"saves host round trips and fills the pipeline", "host stream buffers grow with it"},
+                       1.0},
                       {2, 0}));
 }
 
 void add_memory(std::vector<Key>& keys) {
   using enum KeyType;
-  keys.push_back(changing(
-      make({"optimizer_state_offchip", boolean, flag(true), "keep optimizer state in Streaming Memory",
-            {"loads and stores the state at every update", "takes the state off the tiles, adds code"}}),
-      {{k_first_version, flag(true)}, {{6, 1}, flag(false)}}));
-  keys.push_back(make({"replicated_tensor_sharding", boolean, flag(false), "divide optimizer state over the replicas",
+  keys.push_back(
+      changing(make({"optimizer_state_offchip",
+                     boolean,
+                     flag(true),
+                     "keep optimizer state in Streaming Memory",
+                     {"loads and stores the state at every update", "takes the state off the tiles, adds code"}}),
+               {{k_first_version, flag(true)}, {{6, 1}, flag(false)}}));
+  keys.push_back(make({"replicated_tensor_sharding",
+                       boolean,
+                       flag(false),
+                       "divide optimizer state over the replicas",
                        {"reduce-scatter, update of a share and all-gather instead of an all-reduce",
                         "state divided by the replicas"}}));
-  Key proportion = make({"matmul_proportion", number_or_list, real(0.6),
+  Key proportion = make({"matmul_proportion",
+                         number_or_list,
+                         real(0.6),
                          "share of tile memory for the temporaries of a matmul; one number, or one per IPU",
-                         {"below the need of the fast plan, slower plans are taken", "caps temporaries"}, 0.0});
+                         {"below the need of the fast plan, slower plans are taken", "caps temporaries"},
+                         0.0});
   proportion.spec.maximum = 1.0;
   keys.push_back(changing(proportion, {{k_first_version, real(0.6)}, {{6, 0}, real(0.2)}}));
-  Key twin = with(make({"inference_matmul_proportion", number_or_list, {}, "matmul_proportion in inference",
-                        {"below the need of the fast plan, slower plans are taken", "caps temporaries"}, 0.0},
+  Key twin = with(make({"inference_matmul_proportion",
+                        number_or_list,
+                        {},
+                        "matmul_proportion in inference",
+                        {"below the need of the fast plan, slower plans are taken", "caps temporaries"},
+                        0.0},
                        k_twins_since, k_last_version, true),
                   "as matmul_proportion, or 0.2 when that has the wrong length");
   twin.spec.maximum = 1.0;
   keys.push_back(twin);
-  keys.push_back(changing(make({"enable_half_partials", boolean, flag(true), "half-precision partial sums in matmuls",
+  keys.push_back(changing(make({"enable_half_partials",
+                                boolean,
+                                flag(true),
+                                "half-precision partial sums in matmuls",
                                 {"the matmul unit runs at twice the rate", "partial sums take half"}}),
                           {{k_first_version, flag(false)}, {{4, 3}, flag(true)}}));
-  keys.push_back(changing(make({"enable_half_first_order_momentum", boolean, flag(true),
+  keys.push_back(changing(make({"enable_half_first_order_momentum",
+                                boolean,
+                                flag(true),
                                 "keep the first moment in half precision; without effect from 0.4.3",
-                                {"", "first moment takes 2 bytes instead of 4"}}, {2, 0}),
+                                {"", "first moment takes 2 bytes instead of 4"}},
+                               {2, 0}),
                           {{k_first_version, flag(false)}, {{4, 3}, flag(true)}}));
-  keys.push_back(changing(make({"recompute_checkpoint_every_layer", boolean, flag(false),
+  keys.push_back(changing(make({"recompute_checkpoint_every_layer",
+                                boolean,
+                                flag(false),
                                 "stash a checkpoint at every layer",
                                 {"", "one more stashed tensor per layer and slot; recomputing keeps less alive"}}),
                           {{k_first_version, flag(false)}, {{6, 0}, flag(true)}, {{6, 1}, flag(false)}}));
@@ -151,48 +225,63 @@ void add_serialization(std::vector<Key>& keys) {
       const std::string splits = prefix + "serialized_" + part + "_splits_per_ipu";
       const char* const where = twin ? " in inference" : "";
       const std::string factor_summary = fmt::format("passes of the serialized {}{}", part, where);
-      const std::string splits_summary =
-          fmt::format("passes of the serialized {} on each IPU{}", part, where);
+      const std::string splits_summary = fmt::format("passes of the serialized {} on each IPU{}", part, where);
       keys.push_back(with(make({factor.c_str(), integer, whole(1), factor_summary.c_str(), factor_effects, 1.0},
-                               original ? k_first_version : k_twins_since, k_last_version, !original), "", true));
+                               original ? k_first_version : k_twins_since, k_last_version, !original),
+                          "", true));
       keys.push_back(with(make({splits.c_str(), integer_list, {}, splits_summary.c_str(), factor_effects, 0.0},
-                               k_twins_since, k_last_version, true), "", true));
+                               k_twins_since, k_last_version, true),
+                          "", true));
     }
   }
 }
 
 void add_behaviour(std::vector<Key>& keys) {
   using enum KeyType;
-  keys.push_back(make({"auto_loss_scaling", boolean, flag(false), "PopART's automatic loss scaling; training only",
-                       {"a histogram of gradients at every update", "extra always-live tensors"}}, {3, 0}));
-  keys.push_back(make({"sharded_execution_for_inference", boolean, flag(false),
-                       "one IPU at a time in inference; from 0.4.0 always so", {"latency is the sum of the stages",
-                       "no stashes"}}, {3, 0}));
-  Key output = make({"output_mode", choice, word("final"), "which outputs come back to the host",
-                     {"bytes returned per call", "host buffers"}}, {2, 3});
+  keys.push_back(make({"auto_loss_scaling",
+                       boolean,
+                       flag(false),
+                       "PopART's automatic loss scaling; training only",
+                       {"a histogram of gradients at every update", "extra always-live tensors"}},
+                      {3, 0}));
+  keys.push_back(make({"sharded_execution_for_inference",
+                       boolean,
+                       flag(false),
+                       "one IPU at a time in inference; from 0.4.0 always so",
+                       {"latency is the sum of the stages", "no stashes"}},
+                      {3, 0}));
+  Key output = make({"output_mode",
+                     choice,
+                     word("final"),
+                     "which outputs come back to the host",
+                     {"bytes returned per call", "host buffers"}},
+                    {2, 3});
   output.spec.choices = {"all", "sum", "final", "default"};
   keys.push_back(output);
   keys.push_back(make({"execute_encoder_on_cpu_for_generation", boolean, flag(false),
-                       "run the encoder on the host; no version implements it"}, {2, 3}));
-  keys.push_back(make({"explicit_ir_inference", boolean, flag(false), "schedule inference for lower liveness"},
-                      {7, 0}, k_last_version, true));
+                       "run the encoder on the host; no version implements it"},
+                      {2, 3}));
+  keys.push_back(make({"explicit_ir_inference", boolean, flag(false), "schedule inference for lower liveness"}, {7, 0},
+                      k_last_version, true));
   keys.push_back(with(make({"seed", integer, {}, "random seed"}, {2, 0}), "", true));
   keys.push_back(with(make({"executable_cache_dir", text, word(""), "folder of compiled programs"}), "", true));
-  keys.push_back(with(make({"parallelize_kwargs", table, {}, "arguments of the model's parallelize"},
-                           k_twins_since, k_last_version, true), "", true));
-  keys.push_back(with(make({"inference_parallelize_kwargs", table, {}, "the same in inference"},
-                           k_twins_since, k_last_version, true), "", true));
-  keys.push_back(make({"decompose_grad_sum", boolean, flag(false), "add gradients step by step"},
-                      {3, 0}, k_popdist_until, true));
-  keys.push_back(make({"use_popdist", boolean, flag(false), "several host processes"},
-                      k_first_version, k_popdist_until, true));
-  keys.push_back(with(make({"profile_dir", text, {}, "folder of profiles"}, k_first_version, k_popdist_until, true),
+  keys.push_back(with(make({"parallelize_kwargs", table, {}, "arguments of the model's parallelize"}, k_twins_since,
+                           k_last_version, true),
                       "", true));
+  keys.push_back(with(
+      make({"inference_parallelize_kwargs", table, {}, "the same in inference"}, k_twins_since, k_last_version, true),
+      "", true));
+  keys.push_back(
+      make({"decompose_grad_sum", boolean, flag(false), "add gradients step by step"}, {3, 0}, k_popdist_until, true));
+  keys.push_back(
+      make({"use_popdist", boolean, flag(false), "several host processes"}, k_first_version, k_popdist_until, true));
+  keys.push_back(
+      with(make({"profile_dir", text, {}, "folder of profiles"}, k_first_version, k_popdist_until, true), "", true));
   constexpr Version k_first_until{1, k_any_patch};
-  keys.push_back(with(make({"random_seed", integer, {}, "random seed; later named seed"},
-                           k_first_version, k_first_until), "", true));
-  keys.push_back(make({"compile_only", boolean, flag(false), "compile without devices"},
-                      k_first_version, k_first_until));
+  keys.push_back(with(
+      make({"random_seed", integer, {}, "random seed; later named seed"}, k_first_version, k_first_until), "", true));
+  keys.push_back(
+      make({"compile_only", boolean, flag(false), "compile without devices"}, k_first_version, k_first_until));
   keys.push_back(make({"synthetic_data", boolean, flag(false), "no host data"}, k_first_version, k_first_until));
 }
 
@@ -205,10 +294,18 @@ void add_own(std::vector<Key>& keys) {
   Key pod = make({"pod_type", choice, {}, "entry to take from pod dictionaries in old files"});
   pod.spec.choices = {"pod4", "pod8", "pod16", "pod32", "pod64", "pod128", "pod256"};
   own.push_back(pod);
-  own.push_back(make({"attention_layers_per_ipu", integer_list, {}, "attention halves of the layers on each IPU",
-                      {"sets the slowest stage", "weights, state and stashes go with the layers"}, 0.0}));
-  own.push_back(make({"ffn_layers_per_ipu", integer_list, {}, "feed-forward halves of the layers on each IPU",
-                      {"sets the slowest stage", "weights, state and stashes go with the layers"}, 0.0}));
+  own.push_back(make({"attention_layers_per_ipu",
+                      integer_list,
+                      {},
+                      "attention halves of the layers on each IPU",
+                      {"sets the slowest stage", "weights, state and stashes go with the layers"},
+                      0.0}));
+  own.push_back(make({"ffn_layers_per_ipu",
+                      integer_list,
+                      {},
+                      "feed-forward halves of the layers on each IPU",
+                      {"sets the slowest stage", "weights, state and stashes go with the layers"},
+                      0.0}));
   for (Key& key : own) {
     key.spec.source = "podsim";
     key.history.beyond_ipu_config = true;
@@ -284,11 +381,30 @@ Default default_of(const KeyHistory& key, const VersionRange& range) {
 }
 
 bool is_base_config_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 24> known{
-      "_name_or_path", "architectures", "bos_token_id", "decoder_start_token_id", "eos_token_id", "finetuning_task",
-      "id2label", "is_decoder", "is_encoder_decoder", "label2id", "model_type", "name_or_path", "output_attentions",
-      "output_hidden_states", "optimum_version", "pad_token_id", "problem_type", "return_dict", "tie_word_embeddings",
-      "tokenizer_class", "torch_dtype", "torchscript", "transformers_version", "use_cache"};
+  static constexpr std::array<std::string_view, 24> known{"_name_or_path",
+                                                          "architectures",
+                                                          "bos_token_id",
+                                                          "decoder_start_token_id",
+                                                          "eos_token_id",
+                                                          "finetuning_task",
+                                                          "id2label",
+                                                          "is_decoder",
+                                                          "is_encoder_decoder",
+                                                          "label2id",
+                                                          "model_type",
+                                                          "name_or_path",
+                                                          "output_attentions",
+                                                          "output_hidden_states",
+                                                          "optimum_version",
+                                                          "pad_token_id",
+                                                          "problem_type",
+                                                          "return_dict",
+                                                          "tie_word_embeddings",
+                                                          "tokenizer_class",
+                                                          "torch_dtype",
+                                                          "torchscript",
+                                                          "transformers_version",
+                                                          "use_cache"};
   return std::find(known.begin(), known.end(), key) != known.end();
 }
 

@@ -23,10 +23,10 @@ struct KeyHistory {
   std::string path;
   Version since = k_first_version;
   Version until = k_last_version;
-  bool nullable = false;          // null is a legal value and means the default
-  bool shows_version = false;     // its presence in a file tells since .. until
-  bool beyond_ipu_config = false;  // a key of ours, never legal in an IPUConfig file
-  Value documented;               // the documented default; null: none, or computed from other keys
+  bool nullable = false;                            // null is a legal value and means the default
+  bool shows_version = false;                       // its presence in a file tells since .. until
+  bool beyond_ipu_config = false;                   // a key of ours, never legal in an IPUConfig file
+  Value documented;                                 // the documented default; null: none, or computed from other keys
   std::vector<std::pair<Version, Value>> defaults;  // from a version on, ascending; empty: always as documented
 };
 

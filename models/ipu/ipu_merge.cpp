@@ -18,7 +18,9 @@ const Value::Member* member_of(const Value& table, std::string_view key) {
   return nullptr;
 }
 
-std::string full(std::string_view key) { return "ipu." + std::string(key); }
+std::string full(std::string_view key) {
+  return "ipu." + std::string(key);
+}
 
 bool is_pod_dictionary(const Value& value) {
   if (!value.is(Value::Kind::table) || value.members().empty()) return false;
@@ -179,15 +181,15 @@ class Merger {
   bool known_to_version(const KeyHistory& history, const Value::Member& member, bool from_section) {
     const Version version = merged_.version.low;
     if (version >= history.since && version <= history.until) return true;
-    const std::string when = version < history.since ? "came with " + to_text(history.since)
-                                                     : "was retired after " + to_text(history.until);
+    const std::string when =
+        version < history.since ? "came with " + to_text(history.since) : "was retired after " + to_text(history.until);
     if (version >= Version{7, 0}) {
       fail(member.key_place, member.key, fmt::format("{}; version {} refuses it", when, to_text(version)));
       return false;
     }
-    diagnostics_.warning(member.key_place, full(member.key),
-                         fmt::format("{}; version {} ignores it{}", when, to_text(version),
-                                     from_section ? ", used all the same" : ""));
+    diagnostics_.warning(
+        member.key_place, full(member.key),
+        fmt::format("{}; version {} ignores it{}", when, to_text(version), from_section ? ", used all the same" : ""));
     return from_section;
   }
 
@@ -222,11 +224,11 @@ class Merger {
              "ipu.pod_type = " + choices(dictionary));
         return std::nullopt;
       }
-      diagnostics_.warning(
-          dictionary.place(), full(member.key),
-          ignores_pod ? fmt::format("a pod dictionary; version {} takes its default", to_text(merged_.version))
-                      : "a pod dictionary and no pod type: its default is taken",
-          ignores_pod ? "a plain value" : "ipu.pod_type = " + choices(dictionary));
+      diagnostics_.warning(dictionary.place(), full(member.key),
+                           ignores_pod
+                               ? fmt::format("a pod dictionary; version {} takes its default", to_text(merged_.version))
+                               : "a pod dictionary and no pod type: its default is taken",
+                           ignores_pod ? "a plain value" : "ipu.pod_type = " + choices(dictionary));
       return *fallback;
     }
     if (!pod->is(Value::Kind::string)) return std::nullopt;  // check_keys tells

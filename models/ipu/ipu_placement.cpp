@@ -15,16 +15,22 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-std::string plural(std::int64_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+std::string plural(std::int64_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
 
 std::string ordinal(std::int64_t n) {
   const std::int64_t tens = n % 100;
   if (tens >= 11 && tens <= 13) return fmt::format("{}th", n);
   switch (n % 10) {
-    case 1: return fmt::format("{}st", n);
-    case 2: return fmt::format("{}nd", n);
-    case 3: return fmt::format("{}rd", n);
-    default: return fmt::format("{}th", n);
+    case 1:
+      return fmt::format("{}st", n);
+    case 2:
+      return fmt::format("{}nd", n);
+    case 3:
+      return fmt::format("{}rd", n);
+    default:
+      return fmt::format("{}th", n);
   }
 }
 
@@ -127,10 +133,10 @@ class Checker {
       return false;
     };
     if (static_cast<std::int64_t>(list.size()) != ipus) {
-      return fail(fmt::format("{} mixes wildcards and counts, with {} for {}", written,
-                              list.size() == 1 ? "1 entry" : fmt::format("{} entries", list.size()),
-                              plural(ipus, "IPU")),
-                  fmt::format("{} entries, or [-1]", ipus));
+      return fail(
+          fmt::format("{} mixes wildcards and counts, with {} for {}", written,
+                      list.size() == 1 ? "1 entry" : fmt::format("{} entries", list.size()), plural(ipus, "IPU")),
+          fmt::format("{} entries, or [-1]", ipus));
     }
     const std::int64_t fixed = sum(list) + wildcards;
     const std::int64_t left = request_.layers - fixed;
@@ -343,8 +349,8 @@ class Checker {
       return;
     }
     const std::int64_t batch = request_.micro_batch_size;
-    const std::int64_t call = batch * placement_.replication_factor * placement_.gradient_accumulation *
-                              placement_.device_iterations;
+    const std::int64_t call =
+        batch * placement_.replication_factor * placement_.gradient_accumulation * placement_.device_iterations;
     if (*request_.dataset_samples >= call) return;
     found_.warning(request_.dataset_place, "workload.dataset_samples",
                    fmt::format("{} are fewer than one host call takes: micro-batch {} × {} × accumulation {} × device "

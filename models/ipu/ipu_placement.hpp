@@ -21,33 +21,33 @@ enum class OuterBlocks {
 
 struct PlacementRequest {
   RunMode mode = RunMode::training;
-  std::string model_type;            // "bert", "gpt2", … decides between padding and refusing a vocabulary
-  std::int64_t layers = 0;           // blocks that layers_per_ipu counts, e.g. 24, or 23 for wav2vec2 pre-training
-  std::string layer_names;           // what is counted when it is not plain layers, for messages; may be empty
+  std::string model_type;   // "bert", "gpt2", … decides between padding and refusing a vocabulary
+  std::int64_t layers = 0;  // blocks that layers_per_ipu counts, e.g. 24, or 23 for wav2vec2 pre-training
+  std::string layer_names;  // what is counted when it is not plain layers, for messages; may be empty
   OuterBlocks outer = OuterBlocks::head_on_first_ipu;
-  std::int64_t vocabulary = 0;       // rows of the embedding; 0: none
-  std::string system_name;           // "Pod16"
-  std::int64_t system_ipus = 0;      // of all nodes
-  std::int64_t instances = 1;        // host processes; each drives at most 64 IPUs
+  std::int64_t vocabulary = 0;   // rows of the embedding; 0: none
+  std::string system_name;       // "Pod16"
+  std::int64_t system_ipus = 0;  // of all nodes
+  std::int64_t instances = 1;    // host processes; each drives at most 64 IPUs
   std::int64_t micro_batch_size = 1;
   std::optional<std::int64_t> dataset_samples;
-  Place dataset_place;               // of workload.dataset_samples
+  Place dataset_place;  // of workload.dataset_samples
 };
 
 struct Placement {
-  LayerPlacement layers;                  // one count per IPU of a replica
-  bool last_ffn_on_first_ipu = false;     // half layers: the last feed-forward half stands with the head on IPU 0
+  LayerPlacement layers;               // one count per IPU of a replica
+  bool last_ffn_on_first_ipu = false;  // half layers: the last feed-forward half stands with the head on IPU 0
   std::int64_t ipus_per_replica = 1;
   std::int64_t replication_factor = 1;
   std::int64_t gradient_accumulation = 1;  // 1 in inference
   std::int64_t device_iterations = 1;
-  std::vector<double> matmul_proportion;  // one per IPU
-  std::int64_t forward_stages = 1;        // changes of IPU in execution order, plus one
-  std::int64_t stages = 1;                // 2 · forward_stages - 1 in training
+  std::vector<double> matmul_proportion;    // one per IPU
+  std::int64_t forward_stages = 1;          // changes of IPU in execution order, plus one
+  std::int64_t stages = 1;                  // 2 · forward_stages - 1 in training
   bool replicated_tensor_sharding = false;  // only with replicas
-  std::int64_t vocabulary = 0;            // padded to a multiple of the serialization factor where the model pads
-  std::int64_t used_ipus = 1;             // ipus_per_replica · replication_factor
-  std::int64_t reserved_ipus = 1;         // the next power of two
+  std::int64_t vocabulary = 0;              // padded to a multiple of the serialization factor where the model pads
+  std::int64_t used_ipus = 1;               // ipus_per_replica · replication_factor
+  std::int64_t reserved_ipus = 1;           // the next power of two
 };
 
 // All problems go to `diagnostics`, in the order in which the real software meets them; empty when there are errors.

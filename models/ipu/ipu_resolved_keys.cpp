@@ -9,10 +9,18 @@
 namespace podsim::ipu {
 namespace {
 
-std::string toml(bool value) { return value ? "true" : "false"; }
-std::string toml(std::int64_t value) { return fmt::format("{}", value); }
-std::string toml(const std::string& value) { return toml_string(value); }
-std::string toml(const std::vector<std::int64_t>& values) { return list_text(values); }
+std::string toml(bool value) {
+  return value ? "true" : "false";
+}
+std::string toml(std::int64_t value) {
+  return fmt::format("{}", value);
+}
+std::string toml(const std::string& value) {
+  return toml_string(value);
+}
+std::string toml(const std::vector<std::int64_t>& values) {
+  return list_text(values);
+}
 std::string toml(const std::vector<double>& values) {
   return values.size() == 1 ? fmt::format("{}", values[0]) : list_text(values);
 }

@@ -167,19 +167,21 @@ class TrainingLowering {
     const std::size_t begin = blocks.size();
     const std::int64_t steps = setup_.replication_factor - 1;
     const bool sharded = setup_.replicated_tensor_sharding;
-    if (steps > 0) add_ring(sharded ? "gradient reduce-scatter" : "gradient all-reduce", sharded ? steps : 2 * steps, blocks);
+    if (steps > 0)
+      add_ring(sharded ? "gradient reduce-scatter" : "gradient all-reduce", sharded ? steps : 2 * steps, blocks);
     add_state_traffic("optimizer state load", blocks);
     blocks.emplace_back(optimizer_segment());
     add_state_traffic("optimizer state store", blocks);
     if (steps > 0 && sharded) add_ring("weight all-gather", steps, blocks);
-    blocks.emplace_back(fixed_time("update turn-around", constants_.software.update_overhead, CostCategory::weight_update));
+    blocks.emplace_back(
+        fixed_time("update turn-around", constants_.software.update_overhead, CostCategory::weight_update));
     for (std::size_t i = begin; i < blocks.size(); ++i) {
       if (const auto* segment = std::get_if<SegmentId>(&blocks[i])) builder_.mark(k_update_mark, *segment);
     }
   }
 
-  // One ring step: every IPU sends a chunk of its gradients to the same position of the next replica; all positions share
-  // the hop.
+  // One ring step: every IPU sends a chunk of its gradients to the same position of the next replica; all positions
+  // share the hop.
   void add_ring(const std::string& name, std::int64_t steps, std::vector<ProgramBlock>& blocks) {
     constexpr std::int64_t k_half = 2;
     const std::int64_t replicas = setup_.replication_factor;
@@ -205,7 +207,8 @@ class TrainingLowering {
       for (std::size_t position = 0; position < own.ipus.size(); ++position) {
         const Bytes state = streamed_state(parameters_[position], inputs_.settings, setup_);
         if (state == Bytes()) continue;
-        segment.transfer(own.ipus[position], DeviceId::none(), own.streaming[position], state, CostCategory::off_chip_memory, name);
+        segment.transfer(own.ipus[position], DeviceId::none(), own.streaming[position], state,
+                         CostCategory::off_chip_memory, name);
         any = true;
       }
     }

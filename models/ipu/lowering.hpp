@@ -1,7 +1,7 @@
 #pragma once
 // From a plan to events: the lock-step pipeline of PopART (graphcore/popart willow/src/popx/popprograms.cpp) and the
-// update behind it. A cycle is three segments (compute with host input, forward copies, backward copies); every copy happens
-// in every cycle. Fill and drain cycles are segments of their own; the full cycle is a repeat.
+// update behind it. A cycle is three segments (compute with host input, forward copies, backward copies); every copy
+// happens in every cycle. Fill and drain cycles are segments of their own; the full cycle is a repeat.
 
 #include "models/ipu/ipu_plan.hpp"
 #include "sim/plan/family.hpp"

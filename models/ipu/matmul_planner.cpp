@@ -79,8 +79,7 @@ MatmulPlan cost_of(const PlannerConstants& constants, const AmpConstants& amp, c
 }
 
 TileShare share_of(const AmpConstants& amp, const MatmulShape& order, const MatmulSplit& split) {
-  return {divide_up(order.rows, split.row_split),
-          divide_up(divide_up(order.inner, amp.input_grain), split.inner_split),
+  return {divide_up(order.rows, split.row_split), divide_up(divide_up(order.inner, amp.input_grain), split.inner_split),
           divide_up(divide_up(order.columns, amp.output_grain), split.column_split * split.serial_steps)};
 }
 
@@ -119,7 +118,8 @@ Cycles MatmulPlan::total() const {
 class MatmulPlanner::Search {
  public:
   Search(const MatmulPlanner& planner, AmpMode mode)
-      : tiles_(planner.tiles_), constants_(planner.constants_),
+      : tiles_(planner.tiles_),
+        constants_(planner.constants_),
         amp_(constants_.modes[static_cast<std::size_t>(mode)]) {}
 
   Front run(const MatmulShape& shape) {
@@ -240,8 +240,8 @@ const MatmulPlanner::Front& MatmulPlanner::front(const MatmulShape& shape, AmpMo
 
 std::size_t MatmulPlanner::fastest(const Front& front, double proportion) const {
   const double bound = proportion * tile_memory_.size().in_base();
-  const auto after = std::find_if(front.begin(), front.end(),
-                                  [bound](const Candidate& c) { return as_double(c.temporary) > bound; });
+  const auto after =
+      std::find_if(front.begin(), front.end(), [bound](const Candidate& c) { return as_double(c.temporary) > bound; });
   return after == front.begin() ? 0 : static_cast<std::size_t>(after - front.begin()) - 1;
 }
 

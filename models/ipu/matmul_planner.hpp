@@ -49,7 +49,7 @@ struct MatmulPlan {
   Cycles reduction_sync;
   Cycles layout;
   Cycles sync;
-  Bytes temporary;           // per tile
+  Bytes temporary;  // per tile
   Cycles total() const;
 };
 

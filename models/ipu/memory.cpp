@@ -21,7 +21,8 @@ class Account {
   Account(const MemoryInputs& inputs, const OperatorCostModel& costs) : in_(inputs), costs_(costs) {
     blocks_.resize(static_cast<std::size_t>(in_.setup.ipus_per_replica));
     const std::vector<int> ipus = place_blocks(in_.graph, in_.setup.placement);
-    for (std::size_t block = 0; block < ipus.size(); ++block) blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
+    for (std::size_t block = 0; block < ipus.size(); ++block)
+      blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
     parameters_ = place_parameters(in_.graph, in_.setup, in_.constants);
   }
 
@@ -45,7 +46,8 @@ class Account {
     Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
     for (const std::size_t block : blocks_[ipu]) {
       const BlockKind kind = in_.graph.blocks[block].kind;
-      if (kind == BlockKind::embedding) total += round_up_bytes(memory.code_per_layer.size() * memory.embedding_and_head_layers);
+      if (kind == BlockKind::embedding)
+        total += round_up_bytes(memory.code_per_layer.size() * memory.embedding_and_head_layers);
     }
     if (in_.setup.optimizer_state_offchip) total += memory.code_off_chip;
     if (in_.setup.replication_factor > 1 || in_.setup.replicated_tensor_sharding) total += memory.code_replicated;
@@ -127,7 +129,8 @@ Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings&
   return Bytes(optimizer_state_bytes(settings) * parameters.sharded_elements);
 }
 
-std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs,
+                                                            const OperatorCostModel& costs) {
   Account account(inputs, costs);
   std::vector<std::vector<MemoryAccountEntry>> by_ipu;
   for (std::int64_t ipu = 0; ipu < inputs.setup.ipus_per_replica; ++ipu) {

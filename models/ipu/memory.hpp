@@ -1,6 +1,6 @@
 #pragma once
-// Memory of each IPU of a replica by category, from the plan alone. Model and figures: models/ipu/facts.md, "Memory"; its
-// constants stand in configs/constants/ipu-memory.toml. The simulated timeline allocates the same quantities.
+// Memory of each IPU of a replica by category, from the plan alone. Model and figures: models/ipu/facts.md, "Memory";
+// its constants stand in configs/constants/ipu-memory.toml. The simulated timeline allocates the same quantities.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,8 @@ Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, 
 // How many micro-batches forward stage `stage` keeps at most: 2(F - 1 - stage) + 1; the last keeps none.
 std::int64_t stash_slots(const Pipeline& pipeline, int stage);
 
-// Activations live while block `index` runs forward and backward. A vocabulary-sized product is held one serial step at a time.
+// Activations live while block `index` runs forward and backward. A vocabulary-sized product is held one serial step at
+// a time.
 Bytes live_activations(const ModelGraph& graph, const TrainingSetup& setup, std::size_t index);
 
 // Off-chip optimizer state that one IPU keeps in the Streaming Memory of its machine.

@@ -10,7 +10,7 @@ namespace podsim::ipu {
 
 namespace {
 
-constexpr std::int64_t k_aligned_bytes = 8;      // the width of a tile's memory access
+constexpr std::int64_t k_aligned_bytes = 8;       // the width of a tile's memory access
 constexpr std::int64_t k_half_element_bytes = 2;  // what the cost of a pass is given for
 
 double as_double(std::int64_t value) {
@@ -25,10 +25,17 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 MatmulShape step_shape(const Operator& op, std::int64_t steps) {
   MatmulShape shape = op.matmul;
   switch (op.serial) {
-    case SerialDimension::none: break;
-    case SerialDimension::rows: shape.rows = divide_up(shape.rows, steps); break;
-    case SerialDimension::inner: shape.inner = divide_up(shape.inner, steps); break;
-    case SerialDimension::columns: shape.columns = divide_up(shape.columns, steps); break;
+    case SerialDimension::none:
+      break;
+    case SerialDimension::rows:
+      shape.rows = divide_up(shape.rows, steps);
+      break;
+    case SerialDimension::inner:
+      shape.inner = divide_up(shape.inner, steps);
+      break;
+    case SerialDimension::columns:
+      shape.columns = divide_up(shape.columns, steps);
+      break;
   }
   return shape;
 }
@@ -67,8 +74,8 @@ Bytes OperatorCostModel::temporary(std::span<const Operator> operators, const Ex
   Bytes most;
   for (const Operator& op : operators) {
     if (op.kind != OperatorKind::matmul) continue;
-    const MatmulPlan plan = planner_.leanest_plan(step_shape(op, execution.serial_steps), execution.mode,
-                                                  execution.proportion, tolerance);
+    const MatmulPlan plan =
+        planner_.leanest_plan(step_shape(op, execution.serial_steps), execution.mode, execution.proportion, tolerance);
     most = std::max(most, plan.temporary);
   }
   return most * chip_.tiles;

@@ -35,10 +35,18 @@ std::vector<int> place_blocks(const ModelGraph& graph, const LayerPlacement& pla
   for (const Block& block : graph.blocks) {
     const auto layer = static_cast<std::size_t>(std::max(block.layer, 0));
     switch (block.kind) {
-      case BlockKind::embedding: ipus.push_back(0); break;
-      case BlockKind::attention: ipus.push_back(attention[layer]); break;
-      case BlockKind::feed_forward: ipus.push_back(feed_forward[layer]); break;
-      case BlockKind::head: ipus.push_back(head); break;
+      case BlockKind::embedding:
+        ipus.push_back(0);
+        break;
+      case BlockKind::attention:
+        ipus.push_back(attention[layer]);
+        break;
+      case BlockKind::feed_forward:
+        ipus.push_back(feed_forward[layer]);
+        break;
+      case BlockKind::head:
+        ipus.push_back(head);
+        break;
     }
   }
   return ipus;

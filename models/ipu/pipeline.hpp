@@ -1,7 +1,7 @@
 #pragma once
 // From a placement of layers to pipeline stages, as PopTorch and PopART count them (graphcore/poptorch
-// popart_compiler/source/CompilerImpl.cpp, graphcore/popart willow/src/transforms/pipeline.cpp): consecutive blocks on one
-// IPU merge, every change of IPU opens a stage, and training has 2F - 1 stages of which the last forward one also
+// popart_compiler/source/CompilerImpl.cpp, graphcore/popart willow/src/transforms/pipeline.cpp): consecutive blocks on
+// one IPU merge, every change of IPU opens a stage, and training has 2F - 1 stages of which the last forward one also
 // holds the first backward one.
 
 #include <cstddef>

@@ -41,11 +41,14 @@ class PodBuilder {
   void add_machine(std::int64_t machine) {
     const std::string name = fmt::format("machine{}", machine);
     const Bytes capacity = constants_.system.links.streaming_memory;
-    streaming_memory_.push_back(pod_.platform.add(Memory{name + ".streaming_memory", DeviceId::none(), capacity, capacity}));
-    streaming_ports_.push_back(pod_.platform.add(Link{name + ".streaming_port", constants_.system.links.streaming_bandwidth}));
+    streaming_memory_.push_back(
+        pod_.platform.add(Memory{name + ".streaming_memory", DeviceId::none(), capacity, capacity}));
+    streaming_ports_.push_back(
+        pod_.platform.add(Link{name + ".streaming_port", constants_.system.links.streaming_bandwidth}));
     if (machine % constants_.system.links.machines_per_host_link == 0) {
       const std::int64_t host_link = machine / constants_.system.links.machines_per_host_link;
-      host_links_.push_back(pod_.platform.add(Link{fmt::format("host_link{}", host_link), constants_.system.links.host_link_bandwidth}));
+      host_links_.push_back(
+          pod_.platform.add(Link{fmt::format("host_link{}", host_link), constants_.system.links.host_link_bandwidth}));
     }
   }
 
@@ -79,7 +82,8 @@ class PodBuilder {
       const std::int64_t from = first + stages[static_cast<std::size_t>(stage)].ipu;
       const std::int64_t to = first + stages[static_cast<std::size_t>(stage) + 1].ipu;
       for (const bool forward : {true, false}) {
-        const std::string name = forward ? fmt::format("ipu{}-ipu{}", from, to) : fmt::format("ipu{}-ipu{}.gradient", to, from);
+        const std::string name =
+            forward ? fmt::format("ipu{}-ipu{}", from, to) : fmt::format("ipu{}-ipu{}.gradient", to, from);
         const LinkId link = pod_.platform.add(Link{name, constants_.system.links.neighbour_bandwidth});
         auto& routes = forward ? resources.forward_copies : resources.backward_copies;
         routes.push_back(add_route(resources, name, {link}, latency));
@@ -91,7 +95,8 @@ class PodBuilder {
     for (std::int64_t replica = 0; replica < shape_.replicas; ++replica) {
       const std::string name = fmt::format("ring.replica{}-replica{}", replica, (replica + 1) % shape_.replicas);
       const LinkId link = pod_.platform.add(Link{name, constants_.system.links.ring_bandwidth});
-      pod_.ring_hops.push_back(pod_.platform.add(Route{name, {link}, to_sim_time(constants_.system.links.message_latency)}));
+      pod_.ring_hops.push_back(
+          pod_.platform.add(Route{name, {link}, to_sim_time(constants_.system.links.message_latency)}));
     }
   }
 

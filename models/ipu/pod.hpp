@@ -18,12 +18,12 @@ namespace podsim::ipu {
 struct ReplicaResources {
   std::vector<DeviceId> ipus;
   std::vector<MemoryId> sram;
-  RouteId host_input;                    // host to the first IPU
-  std::vector<RouteId> forward_copies;   // from forward stage s to s + 1
-  std::vector<RouteId> backward_copies;  // from the backward of s + 1 to that of s
-  std::vector<RouteId> streaming;        // Streaming Memory of the IPU's machine
+  RouteId host_input;                      // host to the first IPU
+  std::vector<RouteId> forward_copies;     // from forward stage s to s + 1
+  std::vector<RouteId> backward_copies;    // from the backward of s + 1 to that of s
+  std::vector<RouteId> streaming;          // Streaming Memory of the IPU's machine
   std::vector<MemoryId> streaming_memory;  // by position: of the IPU's machine
-  std::vector<LinkId> links;             // all of the above, in a fixed order: equal replicas pair up by index
+  std::vector<LinkId> links;               // all of the above, in a fixed order: equal replicas pair up by index
 };
 
 struct Pod {
@@ -44,7 +44,7 @@ Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstant
 // it does. Without folding, or where a difference is found (`reason` then says which), all are simulated.
 struct ReplicaFold {
   std::vector<std::size_t> simulated;
-  FoldMap map;         // identity when all are simulated
+  FoldMap map;  // identity when all are simulated
   bool folded = false;
   std::string reason;  // why not, when not
 };

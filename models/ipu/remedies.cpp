@@ -32,7 +32,8 @@ class Candidates {
       add("ipu.replicated_tensor_sharding = true", [](Candidate& c) { c.setup.replicated_tensor_sharding = true; });
     }
     if (setup.recompute_checkpoint_every_layer) {
-      add("ipu.recompute_checkpoint_every_layer = false", [](Candidate& c) { c.setup.recompute_checkpoint_every_layer = false; });
+      add("ipu.recompute_checkpoint_every_layer = false",
+          [](Candidate& c) { c.setup.recompute_checkpoint_every_layer = false; });
     }
     if (!plan_.settings.recompute) {
       add("workload.recompute = true", [](Candidate& c) { c.settings.recompute = true; });
@@ -40,7 +41,8 @@ class Candidates {
     add_proportions();
     add_serialization();
     for (std::int64_t size = plan_.settings.micro_batch_size / 2; size >= 1; size /= 2) {
-      add(fmt::format("workload.micro_batch_size = {}", size), [&](Candidate& c) { c.settings.micro_batch_size = size; });
+      add(fmt::format("workload.micro_batch_size = {}", size),
+          [&](Candidate& c) { c.settings.micro_batch_size = size; });
     }
     return std::move(candidates_);
   }
@@ -112,7 +114,8 @@ MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
     if (streamed[machine] == Bytes()) continue;
     const std::string name = fmt::format("machine{}", machine);
     const Bytes capacity = constants.system.links.streaming_memory;
-    account.memories.push_back({name + ".streaming_memory", name, capacity, capacity, {{k_optimizer_state, streamed[machine], true}}});
+    account.memories.push_back(
+        {name + ".streaming_memory", name, capacity, capacity, {{k_optimizer_state, streamed[machine], true}}});
   }
   return account;
 }
@@ -122,8 +125,9 @@ Verdict judge(const MemoryAccount& account) {
   for (const DeviceMemoryAccount& memory : account.memories) {
     if (memory.total() <= memory.limit) continue;
     const bool tiles = memory.memory.ends_with(".sram");
-    verdict.broken.push_back({memory.device, tiles ? "tile memory" : "Streaming Memory", static_cast<double>(memory.total().count()),
-                              static_cast<double>(memory.limit.count()), "byte", ""});
+    verdict.broken.push_back({memory.device, tiles ? "tile memory" : "Streaming Memory",
+                              static_cast<double>(memory.total().count()), static_cast<double>(memory.limit.count()),
+                              "byte", ""});
   }
   return verdict;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a plan fits, and what would make it fit: changes are tried one by one on the plan, and of those that help the one
-// that costs the least throughput is named.
+// Whether a plan fits, and what would make it fit: changes are tried one by one on the plan, and of those that help the
+// one that costs the least throughput is named.
 
 #include "models/ipu/ipu_plan.hpp"
 #include "sim/plan/plan.hpp"

@@ -58,7 +58,7 @@ Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
   const std::vector<BlockWork> works = prepare_work(inputs, costs);
   Table table;
   table.name = "stages";
-  table.columns = {{"stage", ""},     {"ipu", ""},         {"attention_blocks", ""}, {"feed_forward_blocks", ""},
+  table.columns = {{"stage", ""},      {"ipu", ""},          {"attention_blocks", ""}, {"feed_forward_blocks", ""},
                    {"forward_s", "s"}, {"recompute_s", "s"}, {"backward_s", "s"}};
   for (int stage = 0; stage < pipeline.forward_stages(); ++stage) {
     const ForwardStage& placed = pipeline.forward()[static_cast<std::size_t>(stage)];
@@ -66,7 +66,8 @@ Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
     add_times(stage_steps(inputs, stage), works, times);
     const int backward = pipeline.training_stages() - 1 - stage;
     if (backward != stage) add_times(stage_steps(inputs, backward), works, times);
-    table.rows.push_back({std::int64_t{stage}, std::int64_t{placed.ipu}, layers_on(plan.graph, placed, BlockKind::attention),
+    table.rows.push_back({std::int64_t{stage}, std::int64_t{placed.ipu},
+                          layers_on(plan.graph, placed, BlockKind::attention),
                           layers_on(plan.graph, placed, BlockKind::feed_forward), seconds_of(times.forward),
                           seconds_of(times.recompute), seconds_of(times.backward)});
   }

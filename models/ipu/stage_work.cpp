@@ -10,14 +10,17 @@ namespace {
 
 std::vector<WorkOp> cost_phase(const Block& block, WorkPhase phase, std::size_t ipu, const MemoryInputs& inputs,
                                const OperatorCostModel& costs) {
-  const char* phase_name = phase == WorkPhase::forward ? "forward" : phase == WorkPhase::recompute ? "recompute" : "backward";
+  const char* phase_name = phase == WorkPhase::forward     ? "forward"
+                           : phase == WorkPhase::recompute ? "recompute"
+                                                           : "backward";
   const Repetition repetition = phase == WorkPhase::recompute ? Repetition::recompute : Repetition::first;
   const Execution execution = inputs.setup.execution(ipu);
   const IpuConstants& constants = inputs.constants;
   std::vector<WorkOp> work;
   for (const Operator& op : phase == WorkPhase::backward ? block.backward : block.forward) {
     WorkOp item;
-    item.cost = to_cost_vector(costs.cost(op, execution), constants.chip.clock, constants.software.framework_factor, repetition);
+    item.cost = to_cost_vector(costs.cost(op, execution), constants.chip.clock, constants.software.framework_factor,
+                               repetition);
     item.label = fmt::format("{}, {}: {}", block.name, phase_name, op.name);
     item.temporary = costs.temporary({&op, 1}, execution, constants.memory.plan_tolerance);
     work.push_back(std::move(item));
@@ -51,9 +54,12 @@ void add_backward(const std::vector<std::size_t>& layer, bool recompute, std::ve
 
 const std::vector<WorkOp>& BlockWork::phase(WorkPhase phase) const {
   switch (phase) {
-    case WorkPhase::forward: return forward;
-    case WorkPhase::recompute: return recompute;
-    case WorkPhase::backward: break;
+    case WorkPhase::forward:
+      return forward;
+    case WorkPhase::recompute:
+      return recompute;
+    case WorkPhase::backward:
+      break;
   }
   return backward;
 }

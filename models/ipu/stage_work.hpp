@@ -40,8 +40,8 @@ struct StageStep {
   bool last_of_layer = false;   // with the layer's activations released after it
 };
 
-// The order in which a training stage executes its blocks: forward as written; backward in reverse, a layer at a time, each
-// after its own recomputation when checkpoints stand at every layer, else after that of the whole stage.
+// The order in which a training stage executes its blocks: forward as written; backward in reverse, a layer at a time,
+// each after its own recomputation when checkpoints stand at every layer, else after that of the whole stage.
 std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stage);
 
 }  // namespace podsim::ipu

@@ -2,7 +2,8 @@
 
 namespace podsim::ipu {
 
-Duration optimizer_time(const PlacedParameters& parameters, const std::string& optimizer, const IpuConstants& constants) {
+Duration optimizer_time(const PlacedParameters& parameters, const std::string& optimizer,
+                        const IpuConstants& constants) {
   constexpr double k_single_per_half = 2.0;  // a pass over float32 moves twice the bytes of one over float16
   const CostConstants& cost = constants.cost;
   const std::int64_t launches = optimizer == "lamb" ? cost.optimizer_launches_lamb : cost.optimizer_launches_other;

@@ -42,8 +42,7 @@ TransformerHead make_head(const ModelShape& shape, const WorkloadSettings& setti
   if (name == "pretraining") add_linear(head.parameters, "next_sentence", h, 2);
   if (masked || name == "none") return head;
   head.classifier = true;
-  const std::int64_t outputs =
-      name == "question-answering" ? 2 : name == "multiple-choice" ? 1 : shape["num_labels"];
+  const std::int64_t outputs = name == "question-answering" ? 2 : name == "multiple-choice" ? 1 : shape["num_labels"];
   add_linear(head.parameters, "classifier", h, outputs);
   return head;
 }
@@ -61,16 +60,15 @@ std::vector<std::pair<std::string, std::string>> Bert::architectures() const {
 }
 
 std::vector<std::string> Bert::heads() const {
-  return {"pretraining",          "masked-lm",       "question-answering", "sequence-classification",
-          "token-classification", "multiple-choice", "none"};
+  return {"pretraining",     "masked-lm", "question-answering", "sequence-classification", "token-classification",
+          "multiple-choice", "none"};
 }
 
 std::optional<ModelShape> Bert::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
   ShapeReader reader("bert", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
   const std::int64_t hidden = reader.read({"hidden_size", {"hidden_size"}, 768});
-  const std::int64_t layers =
-      reader.read({"num_hidden_layers", {"num_hidden_layers"}, 12, 1, k_maximum_layers});
+  const std::int64_t layers = reader.read({"num_hidden_layers", {"num_hidden_layers"}, 12, 1, k_maximum_layers});
   reader.read({"num_attention_heads", {"num_attention_heads"}, 12, 1, k_maximum_heads});
   reader.read({"intermediate_size", {"intermediate_size"}, 3072});
   reader.read({"vocab_size", {"vocab_size"}, 30522});
@@ -113,10 +111,8 @@ ModelGraph Bert::build(const ModelShape& shape, const WorkloadSettings& settings
   transformer.positions = shape["max_position_embeddings"];
   transformer.types = shape["type_vocab_size"];
   transformer.embedding_norm = true;
-  const std::int64_t masked =
-      settings.masked_tokens > 0 ? settings.masked_tokens : default_masked_tokens(settings);
-  return build_transformer(transformer, transformer_batch(transformer, settings),
-                           make_head(shape, settings, masked));
+  const std::int64_t masked = settings.masked_tokens > 0 ? settings.masked_tokens : default_masked_tokens(settings);
+  return build_transformer(transformer, transformer_batch(transformer, settings), make_head(shape, settings, masked));
 }
 
 }  // namespace podsim

@@ -45,8 +45,8 @@ std::optional<ModelShape> Gpt2::read(const Value& config, const Value& overrides
   const std::int64_t hidden = reader.read({"hidden_size", {"n_embd"}, 768});
   const std::int64_t layers = reader.read({"num_hidden_layers", {"n_layer"}, 12, 1, k_maximum_layers});
   reader.read({"num_attention_heads", {"n_head"}, 12, 1, k_maximum_heads});
-  reader.read({.dimension = "intermediate_size", .fields = {"n_inner"}, .fallback = 4 * hidden,
-               .null_is_default = true});
+  reader.read(
+      {.dimension = "intermediate_size", .fields = {"n_inner"}, .fallback = 4 * hidden, .null_is_default = true});
   reader.read({"vocab_size", {"vocab_size"}, 50257});
   reader.read({"max_position_embeddings", {"n_positions", "n_ctx"}, 1024, 1, k_maximum_positions});
   reader.read_labels();

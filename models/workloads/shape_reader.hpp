@@ -19,7 +19,7 @@ struct DimensionField {
   std::int64_t fallback = 0;        // the class default
   std::int64_t minimum = 1;
   std::int64_t maximum = 10'000'000;
-  bool null_is_default = false;     // JSON null means the default
+  bool null_is_default = false;  // JSON null means the default
 };
 
 // A width or a table length, a number of layers, of attention heads, of positions.

@@ -25,7 +25,7 @@ std::vector<ParameterTensor> attention_parameters(const TransformerShape& shape)
   if (shape.fused_qkv_tensor) {
     tensors = {{"qkv.weight", 3 * h * h}, {"qkv.bias", 3 * h}};
   } else {
-    tensors = {{"query.weight", h * h}, {"query.bias", h}, {"key.weight", h * h},
+    tensors = {{"query.weight", h * h}, {"query.bias", h},       {"key.weight", h * h},
                {"key.bias", h},         {"value.weight", h * h}, {"value.bias", h}};
   }
   tensors.insert(tensors.end(), {{"output.weight", h * h}, {"output.bias", h}, {"norm.weight", h}, {"norm.bias", h}});
@@ -224,8 +224,8 @@ Block feed_forward_block(const TransformerShape& shape, const TransformerBatch& 
   block.layer = layer;
   block.forward = feed_forward_forward(shape, batch);
   if (batch.training) block.backward = feed_forward_backward(shape, batch);
-  block.parameters = {{"up.weight", h * f},   {"up.bias", f},     {"down.weight", f * h},
-                      {"down.bias", h},       {"norm.weight", h}, {"norm.bias", h}};
+  block.parameters = {{"up.weight", h * f}, {"up.bias", f},     {"down.weight", f * h},
+                      {"down.bias", h},     {"norm.weight", h}, {"norm.bias", h}};
   block.output = activation_bytes(shape, batch);
   block.live_forward = k_half_layer_activations * activation_bytes(shape, batch);
   return block;

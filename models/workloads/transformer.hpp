@@ -16,7 +16,7 @@ struct TransformerShape {
   std::string name;
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
-  std::int64_t heads = 0;         // divides hidden
+  std::int64_t heads = 0;  // divides hidden
   std::int64_t feed_forward = 0;
   std::int64_t vocabulary = 0;
   std::int64_t positions = 0;
@@ -38,12 +38,12 @@ struct TransformerHead {
 struct TransformerBatch {
   std::int64_t samples = 1;
   std::int64_t sequence = 0;
-  std::int64_t tokens = 0;          // samples * sequence
-  std::int64_t scores = 0;          // samples * heads * sequence^2
+  std::int64_t tokens = 0;  // samples * sequence
+  std::int64_t scores = 0;  // samples * heads * sequence^2
   std::int64_t element_bytes = 2;
-  int qkv_products = 1;             // 3: query, key and value separately
+  int qkv_products = 1;  // 3: query, key and value separately
   bool training = true;
-  bool attention_dropout = false;   // false outside training, like all dropout
+  bool attention_dropout = false;  // false outside training, like all dropout
   bool ffn_dropout = false;
 };
 

@@ -29,7 +29,9 @@ bool is_data_file(const fs::path& path) {
 
 }  // namespace
 
-ConfigFiles ConfigFiles::embedded() { return {}; }
+ConfigFiles ConfigFiles::embedded() {
+  return {};
+}
 
 ConfigFiles ConfigFiles::from_folder(const std::string& folder) {
   std::error_code code;

@@ -132,9 +132,9 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
 }
 
 void ConstantSet::insert(Constant constant) {
-  const auto at = std::lower_bound(
-      by_name_.begin(), by_name_.end(), constant.name,
-      [this](std::uint32_t index, const std::string& name) { return constants_[index].name < name; });
+  const auto at =
+      std::lower_bound(by_name_.begin(), by_name_.end(), constant.name,
+                       [this](std::uint32_t index, const std::string& name) { return constants_[index].name < name; });
   by_name_.insert(at, static_cast<std::uint32_t>(constants_.size()));
   constants_.push_back(std::move(constant));
 }
@@ -189,7 +189,9 @@ std::vector<std::string> ConstantSet::names() const {
 
 ConstantReader::ConstantReader(const ConstantSet& set) : set_(set), read_(set.size(), false) {}
 
-bool ConstantReader::has(std::string_view name) const { return set_.find(name).has_value(); }
+bool ConstantReader::has(std::string_view name) const {
+  return set_.find(name).has_value();
+}
 
 const Constant& ConstantReader::constant(std::string_view name, std::string_view dimension) {
   const auto id = set_.find(name);
@@ -226,14 +228,30 @@ Bytes ConstantReader::data(std::string_view name) {
   return Bytes(static_cast<std::int64_t>(found.base_value));
 }
 
-double ConstantReader::number(std::string_view name) { return read(name, "number"); }
-Duration ConstantReader::time(std::string_view name) { return seconds(read(name, "time")); }
-Bandwidth ConstantReader::bandwidth(std::string_view name) { return bytes_per_second(read(name, "bandwidth")); }
-FlopRate ConstantReader::flop_rate(std::string_view name) { return flop_per_second(read(name, "flop_rate")); }
-Cycles ConstantReader::cycle_count(std::string_view name) { return cycles(read(name, "cycles")); }
-Clock ConstantReader::clock(std::string_view name) { return hertz(read(name, "clock")); }
-Power ConstantReader::power(std::string_view name) { return watts(read(name, "power")); }
-std::string ConstantReader::text(std::string_view name) { return constant(name, "text").text; }
+double ConstantReader::number(std::string_view name) {
+  return read(name, "number");
+}
+Duration ConstantReader::time(std::string_view name) {
+  return seconds(read(name, "time"));
+}
+Bandwidth ConstantReader::bandwidth(std::string_view name) {
+  return bytes_per_second(read(name, "bandwidth"));
+}
+FlopRate ConstantReader::flop_rate(std::string_view name) {
+  return flop_per_second(read(name, "flop_rate"));
+}
+Cycles ConstantReader::cycle_count(std::string_view name) {
+  return cycles(read(name, "cycles"));
+}
+Clock ConstantReader::clock(std::string_view name) {
+  return hertz(read(name, "clock"));
+}
+Power ConstantReader::power(std::string_view name) {
+  return watts(read(name, "power"));
+}
+std::string ConstantReader::text(std::string_view name) {
+  return constant(name, "text").text;
+}
 
 std::vector<ConstantId> ConstantReader::read_ids() const {
   std::vector<ConstantId> ids;

@@ -22,11 +22,11 @@
 namespace podsim {
 
 struct Constant {
-  std::string name;        // dotted, e.g. "system.chip_link.bandwidth"
-  std::string text;        // value as written, with unit
-  double base_value = 0;   // in base units of its dimension
-  std::string dimension;   // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power",
-                           // "energy", "flop_count", "text"
+  std::string name;       // dotted, e.g. "system.chip_link.bandwidth"
+  std::string text;       // value as written, with unit
+  double base_value = 0;  // in base units of its dimension
+  std::string dimension;  // "number", "time", "data", "bandwidth", "flop_rate", "cycles", "clock", "power",
+                          // "energy", "flop_count", "text"
   std::string source;
   std::string confidence;  // datasheet, measured, derived, fitted, assumed, user
   std::string spread;      // empty: not known

@@ -27,9 +27,7 @@ class Cursor {
   }
 
   // Offset of the next token that is a value, a key or a closing bracket.
-  std::size_t next_token() const {
-    return std::min(text_.find_first_not_of(" \t\r\n:,", offset_), text_.size());
-  }
+  std::size_t next_token() const { return std::min(text_.find_first_not_of(" \t\r\n:,", offset_), text_.size()); }
 
   // Place of the next token, and past it. Only for tokens that the reader has accepted.
   Place take() {

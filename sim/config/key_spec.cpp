@@ -17,7 +17,9 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-bool is_number(const Value& value) { return value.is(Kind::integer) || value.is(Kind::floating); }
+bool is_number(const Value& value) {
+  return value.is(Kind::integer) || value.is(Kind::floating);
+}
 
 // An integer, or a number that is exactly one, such as 1.0.
 std::optional<std::int64_t> as_whole(const Value& value) {
@@ -54,17 +56,28 @@ std::string range_text(const KeySpec& spec) {
 
 std::string expected_text(const KeySpec& spec) {
   switch (spec.type) {
-    case KeyType::boolean: return "true or false";
-    case KeyType::integer: return "an integer";
-    case KeyType::number: return "a number";
-    case KeyType::text: return "a string";
-    case KeyType::choice: return in_words(spec.choices);
-    case KeyType::quantity: return "a string with a unit: " + accepted_units(spec.unit);
-    case KeyType::integer_list: return "a list of integers";
-    case KeyType::number_list: return "a list of numbers";
-    case KeyType::number_or_list: return "a number or a list of numbers";
-    case KeyType::path: return "a path";
-    case KeyType::table: return "a table";
+    case KeyType::boolean:
+      return "true or false";
+    case KeyType::integer:
+      return "an integer";
+    case KeyType::number:
+      return "a number";
+    case KeyType::text:
+      return "a string";
+    case KeyType::choice:
+      return in_words(spec.choices);
+    case KeyType::quantity:
+      return "a string with a unit: " + accepted_units(spec.unit);
+    case KeyType::integer_list:
+      return "a list of integers";
+    case KeyType::number_list:
+      return "a list of numbers";
+    case KeyType::number_or_list:
+      return "a number or a list of numbers";
+    case KeyType::path:
+      return "a path";
+    case KeyType::table:
+      return "a table";
   }
   return {};
 }
@@ -131,16 +144,24 @@ class Checker {
     if (value.is(Kind::null)) return;
     const std::string key = joined(section_, path);
     switch (spec.type) {
-      case KeyType::boolean: return kind(spec, value, key, Kind::boolean);
+      case KeyType::boolean:
+        return kind(spec, value, key, Kind::boolean);
       case KeyType::text:
-      case KeyType::path: return kind(spec, value, key, Kind::string);
-      case KeyType::table: return kind(spec, value, key, Kind::table);
-      case KeyType::integer: return integer(spec, value, key, expected_text(spec));
-      case KeyType::number: return number(spec, value, key, expected_text(spec));
-      case KeyType::choice: return choice(spec, value, key);
-      case KeyType::quantity: return quantity(spec, value, key);
+      case KeyType::path:
+        return kind(spec, value, key, Kind::string);
+      case KeyType::table:
+        return kind(spec, value, key, Kind::table);
+      case KeyType::integer:
+        return integer(spec, value, key, expected_text(spec));
+      case KeyType::number:
+        return number(spec, value, key, expected_text(spec));
+      case KeyType::choice:
+        return choice(spec, value, key);
+      case KeyType::quantity:
+        return quantity(spec, value, key);
       case KeyType::integer_list:
-      case KeyType::number_list: return list(spec, value, key);
+      case KeyType::number_list:
+        return list(spec, value, key);
       case KeyType::number_or_list:
         return value.is(Kind::array) ? list(spec, value, key) : number(spec, value, key, expected_text(spec));
     }

@@ -18,21 +18,21 @@ enum class KeyType {
   integer,
   number,
   text,
-  choice,         // one of `choices`
-  quantity,       // text with a unit, see `unit`
+  choice,    // one of `choices`
+  quantity,  // text with a unit, see `unit`
   integer_list,
   number_list,
   number_or_list,
   path,
-  table,          // an open table, read by its owner
+  table,  // an open table, read by its owner
 };
 
 struct KeySpec {
-  std::string path;                  // dotted, from the document's root or from its own section
+  std::string path;  // dotted, from the document's root or from its own section
   KeyType type = KeyType::text;
-  std::string unit;                  // of a quantity: its dimension, e.g. "bandwidth"; else empty
-  std::string default_text;          // as it would be written; empty: none
-  std::optional<double> minimum;     // of numbers and of each list element
+  std::string unit;               // of a quantity: its dimension, e.g. "bandwidth"; else empty
+  std::string default_text;       // as it would be written; empty: none
+  std::optional<double> minimum;  // of numbers and of each list element
   std::optional<double> maximum;
   std::vector<std::string> choices;  // of a choice
   std::string versions;              // of foreign files: the versions that know it; empty: all

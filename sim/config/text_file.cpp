@@ -16,12 +16,18 @@ constexpr std::size_t k_largest_file = std::size_t{64} << 20;
 // strerror's words depend on the locale; these do not.
 std::string reason(int error) {
   switch (error) {
-    case ENOENT: return "no such file";
-    case ENOTDIR: return "a part of the path is not a folder";
-    case EACCES: return "permission denied";
-    case ENAMETOOLONG: return "the name is too long";
-    case ELOOP: return "too many symbolic links";
-    default: return fmt::format("system error {}", error);
+    case ENOENT:
+      return "no such file";
+    case ENOTDIR:
+      return "a part of the path is not a folder";
+    case EACCES:
+      return "permission denied";
+    case ENAMETOOLONG:
+      return "the name is too long";
+    case ELOOP:
+      return "too many symbolic links";
+    default:
+      return fmt::format("system error {}", error);
   }
 }
 

@@ -51,13 +51,20 @@ class Converter {
  private:
   Value value(const toml::node& node, const Place& place, const std::string& path) {
     switch (node.type()) {
-      case toml::node_type::table: return table(*node.as_table(), place, path);
-      case toml::node_type::array: return array(*node.as_array(), place, path);
-      case toml::node_type::string: return Value::string(node.as_string()->get(), place);
-      case toml::node_type::integer: return Value::integer(node.as_integer()->get(), place);
-      case toml::node_type::boolean: return Value::boolean(node.as_boolean()->get(), place);
-      case toml::node_type::floating_point: return floating(node.as_floating_point()->get(), place, path);
-      default: break;
+      case toml::node_type::table:
+        return table(*node.as_table(), place, path);
+      case toml::node_type::array:
+        return array(*node.as_array(), place, path);
+      case toml::node_type::string:
+        return Value::string(node.as_string()->get(), place);
+      case toml::node_type::integer:
+        return Value::integer(node.as_integer()->get(), place);
+      case toml::node_type::boolean:
+        return Value::boolean(node.as_boolean()->get(), place);
+      case toml::node_type::floating_point:
+        return floating(node.as_floating_point()->get(), place, path);
+      default:
+        break;
     }
     diagnostics_.error(place, path, "dates and times are not used here", "a string, number, boolean, list or table");
     return Value::null(place);
@@ -94,12 +101,18 @@ std::string syntax_problem(std::string_view description) {
 // The same value with all places replaced.
 Value at_place(const Value& value, const Place& place) {
   switch (value.kind()) {
-    case Value::Kind::null: return Value::null(place);
-    case Value::Kind::boolean: return Value::boolean(value.as_boolean(), place);
-    case Value::Kind::integer: return Value::integer(value.as_integer(), place);
-    case Value::Kind::floating: return Value::floating(value.as_number(), place);
-    case Value::Kind::string: return Value::string(value.as_string(), place);
-    case Value::Kind::array: break;
+    case Value::Kind::null:
+      return Value::null(place);
+    case Value::Kind::boolean:
+      return Value::boolean(value.as_boolean(), place);
+    case Value::Kind::integer:
+      return Value::integer(value.as_integer(), place);
+    case Value::Kind::floating:
+      return Value::floating(value.as_number(), place);
+    case Value::Kind::string:
+      return Value::string(value.as_string(), place);
+    case Value::Kind::array:
+      break;
     case Value::Kind::table: {
       Value result = Value::table(place);
       for (const Value::Member& member : value.members()) result.add(member.key, place, at_place(member.value, place));

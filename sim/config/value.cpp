@@ -56,7 +56,9 @@ Value Value::table(Place place) {
   return result;
 }
 
-Value::Kind Value::kind() const { return static_cast<Kind>(data_.index()); }
+Value::Kind Value::kind() const {
+  return static_cast<Kind>(data_.index());
+}
 
 bool Value::as_boolean() const {
   PODSIM_CHECK(is(Kind::boolean), "not a boolean: " + kind_name(kind()));
@@ -134,13 +136,20 @@ void Value::add(std::string key, Place key_place, Value value) {
 
 std::string kind_name(Value::Kind kind) {
   switch (kind) {
-    case Value::Kind::null: return "null";
-    case Value::Kind::boolean: return "a boolean";
-    case Value::Kind::integer: return "an integer";
-    case Value::Kind::floating: return "a number";
-    case Value::Kind::string: return "a string";
-    case Value::Kind::array: return "a list";
-    case Value::Kind::table: return "a table";
+    case Value::Kind::null:
+      return "null";
+    case Value::Kind::boolean:
+      return "a boolean";
+    case Value::Kind::integer:
+      return "an integer";
+    case Value::Kind::floating:
+      return "a number";
+    case Value::Kind::string:
+      return "a string";
+    case Value::Kind::array:
+      return "a list";
+    case Value::Kind::table:
+      return "a table";
   }
   return "nothing";
 }

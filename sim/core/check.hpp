@@ -16,7 +16,7 @@ class InternalError : public std::logic_error {
 
 }  // namespace podsim
 
-#define PODSIM_CHECK(condition, message)                                      \
-  do {                                                                        \
+#define PODSIM_CHECK(condition, message)                                               \
+  do {                                                                                 \
     if (!(condition)) ::podsim::fail_check(#condition, __FILE__, __LINE__, (message)); \
   } while (false)

@@ -7,7 +7,9 @@
 namespace podsim {
 namespace {
 
-char folded(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char folded(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Insertions, deletions, replacements and swaps of neighbours cost one; letter case costs nothing.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

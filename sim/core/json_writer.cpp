@@ -12,14 +12,29 @@ namespace {
 void append_escaped(std::string& out, unsigned char c) {
   constexpr std::string_view k_hex = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    default:
+      break;
   }
   if (c < 0x20) {
     out += "\\u00";
@@ -93,10 +108,18 @@ void JsonWriter::end(bool object) {
   if (done_) text_ += '\n';
 }
 
-void JsonWriter::begin_object() { begin(true); }
-void JsonWriter::end_object() { end(true); }
-void JsonWriter::begin_array() { begin(false); }
-void JsonWriter::end_array() { end(false); }
+void JsonWriter::begin_object() {
+  begin(true);
+}
+void JsonWriter::end_object() {
+  end(true);
+}
+void JsonWriter::begin_array() {
+  begin(false);
+}
+void JsonWriter::end_array() {
+  end(false);
+}
 
 void JsonWriter::value(bool value) {
   before_value();

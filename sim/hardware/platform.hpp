@@ -19,9 +19,9 @@ struct Device {
 
 struct Memory {
   std::string name;
-  DeviceId device;   // whose memory it is; none when several devices share it
-  Bytes capacity;    // what is built in
-  Bytes limit;       // what a program may fill; at most the capacity
+  DeviceId device;  // whose memory it is; none when several devices share it
+  Bytes capacity;   // what is built in
+  Bytes limit;      // what a program may fill; at most the capacity
 };
 
 // One direction of a physical connection, or the port of a memory. Transfers that overlap on it share it fairly

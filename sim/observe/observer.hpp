@@ -16,10 +16,10 @@ struct SegmentRun {
   const Program& program;
   const Segment& segment;
   SegmentId id;
-  SimTime begin;                     // of the first iteration, from the start of the run
-  SimTime duration;                  // of one iteration
-  std::int64_t iterations = 1;       // how often it ran in the whole run up to the next call for it
-  std::span<const SimTime> start;    // per op, from `begin`
+  SimTime begin;                   // of the first iteration, from the start of the run
+  SimTime duration;                // of one iteration
+  std::int64_t iterations = 1;     // how often it ran in the whole run up to the next call for it
+  std::span<const SimTime> start;  // per op, from `begin`
   std::span<const SimTime> finish;
 };
 

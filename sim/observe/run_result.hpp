@@ -24,17 +24,17 @@ struct LinkUse {
 struct MemoryUse {
   Bytes always_live;
   Bytes peak;
-  SimTime peak_time;                       // of the first peak
-  std::vector<Bytes> categories_at_peak;   // by memory category
+  SimTime peak_time;                      // of the first peak
+  std::vector<Bytes> categories_at_peak;  // by memory category
 };
 
 struct RunResult {
   SimTime total;
-  std::int64_t events = 0;            // ops an engine executed
+  std::int64_t events = 0;  // ops an engine executed
   std::int64_t segments_executed = 0;
-  bool folded = false;                // some segment ran for several replicas at once
-  bool repeats = false;               // some segment ran once for several iterations
-  std::vector<DeviceUse> devices;     // by device id, folded ones included
+  bool folded = false;             // some segment ran for several replicas at once
+  bool repeats = false;            // some segment ran once for several iterations
+  std::vector<DeviceUse> devices;  // by device id, folded ones included
   std::vector<LinkUse> links;
   std::vector<MemoryUse> memories;
   std::vector<SimTime> segment_duration;  // by segment id; zero when it did not run

@@ -83,7 +83,9 @@ class MachineLoader {
     resolved_.push_back({section + ".name", toml_string(name), origin});
   }
 
-  std::string joined(const std::string& folder) const { return fmt::format("{}", fmt::join(names_in(configs_, folder), ", ")); }
+  std::string joined(const std::string& folder) const {
+    return fmt::format("{}", fmt::join(names_in(configs_, folder), ", "));
+  }
 
   void load_chip() {
     const std::string path = "chips/" + choice_.chip + ".toml";
@@ -120,8 +122,9 @@ class MachineLoader {
         diagnostics_.error(nodes->place(), "system.nodes", "is not a number of systems", "an integer from 1 to 4096");
       }
     }
-    resolved_.push_back({"system.nodes", std::to_string(choice_.nodes),
-                         document_.find("system.nodes") ? origin_of(document_.find("system.nodes")->place()) : "default"});
+    resolved_.push_back(
+        {"system.nodes", std::to_string(choice_.nodes),
+         document_.find("system.nodes") ? origin_of(document_.find("system.nodes")->place()) : "default"});
     const Value* slowdown = document_.find("system.slowdown");
     if (slowdown == nullptr) return;
     if (!slowdown->is(Value::Kind::table)) {
@@ -170,7 +173,8 @@ class MachineLoader {
         if (const auto id = choice_.constants.find(name)) {
           const Constant& constant = choice_.constants[*id];
           const bool bare = constant.dimension == "number";
-          resolved_.push_back({name, bare ? constant.text : toml_string(constant.text), origin_of(member.value.place())});
+          resolved_.push_back(
+              {name, bare ? constant.text : toml_string(constant.text), origin_of(member.value.place())});
         }
       }
     }
@@ -185,8 +189,8 @@ class MachineLoader {
 
 }  // namespace
 
-MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays, const ConfigFiles& configs,
-                             std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
+MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays,
+                             const ConfigFiles& configs, std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
   return MachineLoader(document, configs, resolved, diagnostics).load(overlays);
 }
 

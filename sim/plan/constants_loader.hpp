@@ -15,8 +15,8 @@
 namespace podsim {
 
 struct MachineChoice {
-  std::string system;    // as chosen
-  std::string family;    // named by the system's file
+  std::string system;  // as chosen
+  std::string family;  // named by the system's file
   std::string chip;
   std::string software;
   std::int64_t nodes = 1;
@@ -26,7 +26,7 @@ struct MachineChoice {
 
 // Reads the files that `document` chooses by its `system` and `software` tables. Problems go to `diagnostics`; the
 // result is usable only without errors. `overlays` are constant files of the user.
-MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays, const ConfigFiles& configs,
-                             std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics);
+MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays,
+                             const ConfigFiles& configs, std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics);
 
 }  // namespace podsim

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::string_view k_form = "key=value, such as workload.micro_batch_size=2";
 
-Place command_line() { return {"command line", 0, 0}; }
+Place command_line() {
+  return {"command line", 0, 0};
+}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -11,9 +11,9 @@
 namespace podsim {
 
 struct Experiment {
-  Value document;              // a table
+  Value document;                     // a table
   std::vector<std::string> overlays;  // constant files given by the user, applied in order
-  std::string source_text;     // the bytes of every file read so far, for the inputs' hash
+  std::string source_text;            // the bytes of every file read so far, for the inputs' hash
 };
 
 // Reads an experiment file. Errors go to `diagnostics`; the document is an empty table then.

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/config/constants.hpp"
 #include "sim/config/config_files.hpp"
+#include "sim/config/constants.hpp"
 #include "sim/config/key_spec.hpp"
 #include "sim/hardware/platform.hpp"
 #include "sim/observe/run_result.hpp"
@@ -43,37 +43,37 @@ class FamilyPlan {
 
 // Everything a family may look at while resolving.
 struct FamilyContext {
-  const Value& section;              // its own table; empty when the user wrote none
+  const Value& section;  // its own table; empty when the user wrote none
   const ConstantSet& constants;
   const ModelKind& model_kind;
   const ModelShape& shape;
-  WorkloadSettings& settings;        // a family may fill what only it knows (precision from its own flags)
-  std::string system;                // its name, for messages
-  std::int64_t nodes = 1;            // how many systems
+  WorkloadSettings& settings;                     // a family may fill what only it knows (precision from its own flags)
+  std::string system;                             // its name, for messages
+  std::int64_t nodes = 1;                         // how many systems
   const std::map<std::string, double>& slowdown;  // by device name: factors on the duration of its own work
 };
 
 // How many samples one step and one program run stand for, and the FLOP behind them.
 struct StepFacts {
   std::int64_t micro_batch = 0;
-  std::int64_t global_batch = 0;         // samples (packs) per step
-  std::int64_t samples_per_call = 0;     // samples (packs) per host call = one program run
-  std::int64_t steps_per_run = 1;        // weight updates in one program run
+  std::int64_t global_batch = 0;      // samples (packs) per step
+  std::int64_t samples_per_call = 0;  // samples (packs) per host call = one program run
+  std::int64_t steps_per_run = 1;     // weight updates in one program run
   double sequences_per_sample = 1.0;
-  std::int64_t tokens_per_sample = 0;    // 0: not a token model
+  std::int64_t tokens_per_sample = 0;  // 0: not a token model
   bool images = false;
-  FlopCount model_flop;                  // per step, without recompute
-  FlopCount hardware_flop;               // per step, recompute counted
-  FlopRate device_peak;                  // of the multiply mode used
-  std::int64_t devices = 0;              // in use or reserved
+  FlopCount model_flop;      // per step, without recompute
+  FlopCount hardware_flop;   // per step, recompute counted
+  FlopRate device_peak;      // of the multiply mode used
+  std::int64_t devices = 0;  // in use or reserved
 };
 
 struct ScheduleFacts {
-  std::string kind;              // "pipelined"
+  std::string kind;  // "pipelined"
   std::int64_t forward_stages = 0;
   std::int64_t stages = 0;
   std::int64_t cycles_per_update = 0;
-  std::string cycle_mark;        // the program's mark of one full cycle; empty: none
+  std::string cycle_mark;  // the program's mark of one full cycle; empty: none
   std::int64_t sections = 0;
 };
 
@@ -90,7 +90,7 @@ struct Lowered {
 class Family {
  public:
   virtual ~Family() = default;
-  virtual std::string_view name() const = 0;     // also its section in an experiment
+  virtual std::string_view name() const = 0;  // also its section in an experiment
   virtual const std::vector<KeySpec>& keys() const = 0;
   // Keys of the section without any effect on the result, with the reason; for warnings and the generated table.
   virtual std::vector<std::pair<std::string, std::string>> keys_without_effect() const = 0;

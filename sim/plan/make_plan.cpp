@@ -40,7 +40,8 @@ class PlanMaker {
     result.diagnostics = diagnostics_;
     if (diagnostics_.has_errors()) return result;
     for (const Diagnostic& diagnostic : diagnostics_.all()) {
-      plan_.warnings.warning(diagnostic.place, diagnostic.key, diagnostic.problem, diagnostic.expected, diagnostic.suggestion);
+      plan_.warnings.warning(diagnostic.place, diagnostic.key, diagnostic.problem, diagnostic.expected,
+                             diagnostic.suggestion);
     }
     finish();
     result.plan = std::move(plan_);
@@ -72,8 +73,9 @@ class PlanMaker {
     for (const auto& family : catalog_.families) {
       const Value* section = document_.find(family->name());
       if (section == nullptr || family.get() == plan_.family || plan_.family == nullptr) continue;
-      diagnostics_.warning(section->place(), std::string(family->name()),
-                           fmt::format("has no effect: system \"{}\" is of family \"{}\"", machine_.system, machine_.family));
+      diagnostics_.warning(
+          section->place(), std::string(family->name()),
+          fmt::format("has no effect: system \"{}\" is of family \"{}\"", machine_.system, machine_.family));
     }
     for (const char* section : {"report", "loss_scaling"}) {
       const Value* written = document_.find(section);
@@ -107,7 +109,8 @@ class PlanMaker {
   std::optional<Value> read_model_file(const Value& written) {
     const std::string& name = written.as_string();
     const std::string shipped = "models/" + name + ".json";
-    if (const auto text = configs_.text(shipped)) return parse_json(*text, configs_.display_name(shipped), diagnostics_);
+    if (const auto text = configs_.text(shipped))
+      return parse_json(*text, configs_.display_name(shipped), diagnostics_);
     if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
       std::vector<std::string> names;
       for (const std::string& path : configs_.list("models/")) names.push_back(path.substr(7, path.rfind('.') - 7));
@@ -135,7 +138,8 @@ class PlanMaker {
     plan_.resolved.push_back({"model.config", toml_string(written.as_string()), origin_of(written.place())});
     for (const Value::Member& member : overrides->members()) {
       if (member.key == "config" || member.key == "head" || !member.value.is(Value::Kind::integer)) continue;
-      plan_.resolved.push_back({"model." + member.key, std::to_string(member.value.as_integer()), origin_of(member.value.place())});
+      plan_.resolved.push_back(
+          {"model." + member.key, std::to_string(member.value.as_integer()), origin_of(member.value.place())});
     }
     SettingsReader reader(document_, plan_.resolved, diagnostics_);
     plan_.settings = reader.read(*plan_.model_kind, plan_.shape, implied_head);
@@ -164,16 +168,18 @@ class PlanMaker {
     return kind;
   }
 
-  void report_unknown_type(const Value& config, const std::optional<std::string>& type, const std::string& architecture) {
+  void report_unknown_type(const Value& config, const std::optional<std::string>& type,
+                           const std::string& architecture) {
     std::vector<std::string> types;
     for (const auto& kind : catalog_.model_kinds) types.emplace_back(kind->type());
     const std::string expected = fmt::format("one of {}", fmt::join(types, ", "));
     if (type) {
-      diagnostics_.error(config.find("model_type")->place(), "model_type", fmt::format("\"{}\" is not modelled", *type), expected,
-                         nearest(*type, types));
+      diagnostics_.error(config.find("model_type")->place(), "model_type", fmt::format("\"{}\" is not modelled", *type),
+                         expected, nearest(*type, types));
     } else if (!architecture.empty()) {
       diagnostics_.error(config.find("architectures")->place(), "architectures",
-                         fmt::format("\"{}\" is not known and model_type is absent", architecture), "model_type, " + expected);
+                         fmt::format("\"{}\" is not known and model_type is absent", architecture),
+                         "model_type, " + expected);
     } else {
       diagnostics_.error(config.place(), "model_type", "is missing", expected);
     }
@@ -211,7 +217,8 @@ class PlanMaker {
     for (const std::string& name : plan_.constants.names()) {
       identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
     }
-    for (const auto& [dimension, value] : plan_.shape.dimensions) identity += fmt::format("{} = {}\n", dimension, value);
+    for (const auto& [dimension, value] : plan_.shape.dimensions)
+      identity += fmt::format("{} = {}\n", dimension, value);
     plan_.inputs_sha256 = sha256_hex(identity);
   }
 

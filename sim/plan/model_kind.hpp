@@ -17,10 +17,10 @@ namespace podsim {
 
 // What a configuration says, after defaults: named integers such as "hidden_size", and the keys it ignored.
 struct ModelShape {
-  std::string type;   // as the configuration names it
-  std::string name;   // for reports
+  std::string type;  // as the configuration names it
+  std::string name;  // for reports
   std::map<std::string, std::int64_t> dimensions;
-  std::vector<std::string> defaulted;  // dimensions that the file left out
+  std::vector<std::string> defaulted;                           // dimensions that the file left out
   std::int64_t operator[](const std::string& dimension) const;  // PODSIM_CHECK fails when unknown
 };
 

@@ -28,14 +28,14 @@ struct Plan {
   ModelGraph graph;
   ConstantSet constants;
   std::unique_ptr<FamilyPlan> family_plan;
-  std::vector<ResolvedKey> resolved;     // of the shared sections; the family's own come from family_plan
+  std::vector<ResolvedKey> resolved;  // of the shared sections; the family's own come from family_plan
   Diagnostics warnings;
-  std::string inputs_sha256;             // of all input bytes, hexadecimal
+  std::string inputs_sha256;  // of all input bytes, hexadecimal
 };
 
 struct PlanResult {
-  std::optional<Plan> plan;   // empty when there are errors
-  Diagnostics diagnostics;    // all of them, warnings too
+  std::optional<Plan> plan;  // empty when there are errors
+  Diagnostics diagnostics;   // all of them, warnings too
 };
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);

@@ -27,7 +27,8 @@ std::string path_from(const Value& path) {
   const std::string& written = path.as_string();
   const Place& place = path.place();
   const std::size_t slash = place.file.rfind('/');
-  const bool relative_to_file = place.line > 0 && !written.empty() && written.front() != '/' && slash != std::string::npos;
+  const bool relative_to_file =
+      place.line > 0 && !written.empty() && written.front() != '/' && slash != std::string::npos;
   return relative_to_file ? place.file.substr(0, slash + 1) + written : written;
 }
 
@@ -46,32 +47,38 @@ std::string toml_string(std::string_view text) {
   return quoted + "\"";
 }
 
-std::int64_t SettingsReader::integer(const std::string& path, std::int64_t fallback, const std::string& fallback_origin) {
+std::int64_t SettingsReader::integer(const std::string& path, std::int64_t fallback,
+                                     const std::string& fallback_origin) {
   const std::optional<std::int64_t> written = read_integer(document_, path);
   const std::int64_t value = written.value_or(fallback);
-  resolved_.push_back({path, std::to_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  resolved_.push_back(
+      {path, std::to_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
   return value;
 }
 
 double SettingsReader::number(const std::string& path, double fallback, const std::string& fallback_origin) {
   const std::optional<double> written = read_number(document_, path);
   const double value = written.value_or(fallback);
-  resolved_.push_back({path, format_number(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  resolved_.push_back(
+      {path, format_number(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
   return value;
 }
 
 bool SettingsReader::boolean(const std::string& path, bool fallback, const std::string& fallback_origin) {
   const std::optional<bool> written = read_boolean(document_, path);
   const bool value = written.value_or(fallback);
-  resolved_.push_back({path, value ? "true" : "false", written ? origin_of(document_.find(path)->place()) : fallback_origin});
+  resolved_.push_back(
+      {path, value ? "true" : "false", written ? origin_of(document_.find(path)->place()) : fallback_origin});
   return value;
 }
 
-std::string SettingsReader::text(const std::string& path, const std::string& fallback, const std::string& fallback_origin) {
+std::string SettingsReader::text(const std::string& path, const std::string& fallback,
+                                 const std::string& fallback_origin) {
   const std::optional<std::string> written = read_text(document_, path);
   std::string value = written.value_or(fallback);
   if (!value.empty()) {
-    resolved_.push_back({path, toml_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
+    resolved_.push_back(
+        {path, toml_string(value), written ? origin_of(document_.find(path)->place()) : fallback_origin});
   }
   return value;
 }
@@ -125,9 +132,10 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
     settings.masked_tokens = integer("workload.masked_tokens", usual, "default: the usual number for this length");
     if (settings.masked_tokens > settings.sequence_length) {
       const Value* written = document_.find("workload.masked_tokens");
-      diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.masked_tokens",
-                         fmt::format("{} masked tokens in a sequence of {}", settings.masked_tokens, settings.sequence_length),
-                         "at most the sequence length");
+      diagnostics_.error(
+          written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.masked_tokens",
+          fmt::format("{} masked tokens in a sequence of {}", settings.masked_tokens, settings.sequence_length),
+          "at most the sequence length");
     }
   } else {
     warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));
@@ -161,7 +169,8 @@ void SettingsReader::read_targets(WorkloadSettings& settings) {
   } else if (settings.dataset_samples.has_value() != settings.epochs.has_value()) {
     const char* lone = settings.epochs ? "workload.epochs" : "workload.dataset_samples";
     const char* missing = settings.epochs ? "workload.dataset_samples" : "workload.epochs";
-    diagnostics_.error(document_.find(lone)->place(), lone, fmt::format("stands without {}", missing), "both or neither");
+    diagnostics_.error(document_.find(lone)->place(), lone, fmt::format("stands without {}", missing),
+                       "both or neither");
   }
 }
 

@@ -31,7 +31,7 @@ struct MemoryAccountEntry {
 };
 
 struct DeviceMemoryAccount {
-  std::string memory;   // name of the memory on the platform
+  std::string memory;  // name of the memory on the platform
   std::string device;
   Bytes capacity;
   Bytes limit;

@@ -39,8 +39,8 @@ KeySpec count(std::string path, double maximum, std::string default_text, std::s
 
 void add_document_keys(std::vector<KeySpec>& keys) {
   keys.push_back(key("name", KeyType::text, "the file's name", "what reports call the run", "", ""));
-  keys.push_back(key("system", KeyType::table, "", "the machine: a name or a file, and overrides of its constants",
-                     "all", "all"));
+  keys.push_back(
+      key("system", KeyType::table, "", "the machine: a name or a file, and overrides of its constants", "all", "all"));
   keys.push_back(key("software", KeyType::table, "the system's default", "the software profile and its overrides",
                      "factors and fixed times", "where optimizer state lives by default"));
   keys.push_back(key("chip", KeyType::table, "", "overrides of the chip's constants", "all", "all"));
@@ -52,8 +52,8 @@ void add_document_keys(std::vector<KeySpec>& keys) {
 }
 
 void add_model_keys(std::vector<KeySpec>& keys) {
-  keys.push_back(key("model.config", KeyType::path, "", "a shipped model's name or the path of its config.json", "all",
-                     "all"));
+  keys.push_back(
+      key("model.config", KeyType::path, "", "a shipped model's name or the path of its config.json", "all", "all"));
   keys.push_back(choice("model.head",
                         {"pretraining", "masked-lm", "causal-lm", "question-answering", "sequence-classification",
                          "token-classification", "multiple-choice", "image-classification", "seq2seq", "ctc",
@@ -62,17 +62,19 @@ void add_model_keys(std::vector<KeySpec>& keys) {
                         "operators of the head; where the pipeline ends", "parameters of the head"));
   for (const char* field : {"vocab_size", "max_position_embeddings", "type_vocab_size", "hidden_size",
                             "num_hidden_layers", "num_attention_heads", "intermediate_size", "num_labels"}) {
-    keys.push_back(count(std::string("model.") + field, 1e9, "the configuration's", "replaces the configuration's field",
-                         "shapes", "shapes"));
+    keys.push_back(count(std::string("model.") + field, 1e9, "the configuration's",
+                         "replaces the configuration's field", "shapes", "shapes"));
   }
 }
 
 void add_run_keys(std::vector<KeySpec>& keys) {
-  keys.push_back(choice("workload.mode", {"training", "inference", "generation"}, "training", "what is run", "all", "all"));
+  keys.push_back(
+      choice("workload.mode", {"training", "inference", "generation"}, "training", "what is run", "all", "all"));
   keys.push_back(choice("workload.precision", {"fp16.16", "fp16.32", "fp32", "fp8", "bf16"},
                         "what the machine's own configuration implies", "operands and partial sums", "matmul rate",
                         "bytes per value"));
-  keys.push_back(count("workload.sequence_length", 1e7, "the model's maximum", "tokens per sequence", "shapes", "shapes"));
+  keys.push_back(
+      count("workload.sequence_length", 1e7, "the model's maximum", "tokens per sequence", "shapes", "shapes"));
   keys.push_back(count("workload.image_size", 1e5, "the model's", "pixels per side", "shapes", "shapes"));
   keys.push_back(count("workload.masked_tokens", 1e7, "the usual number for the sequence length",
                        "rows of the masked-language head per sequence", "head", "head"));
@@ -83,8 +85,8 @@ void add_run_keys(std::vector<KeySpec>& keys) {
   keys.push_back(choice("workload.optimizer", {"sgd", "sgd-momentum", "adam", "adamw", "lamb", "lars"}, "adamw",
                         "the optimizer", "update and state traffic", "optimizer state"));
   keys.push_back(choice("workload.first_moment_format", {"float16", "float32"},
-                        "what the machine's own configuration implies",
-                        "how the optimizer's first moment is stored", "state traffic", "optimizer state"));
+                        "what the machine's own configuration implies", "how the optimizer's first moment is stored",
+                        "state traffic", "optimizer state"));
   keys.push_back(key("workload.recompute", KeyType::boolean, "true",
                      "backward stages run their forward again (all but the last)", "recomputation", "stashes"));
   keys.push_back(key("workload.split_qkv", KeyType::boolean, "false", "query, key and value as three products",
@@ -93,9 +95,9 @@ void add_run_keys(std::vector<KeySpec>& keys) {
                      "a pass over the scores", ""));
   keys.push_back(key("workload.ffn_dropout", KeyType::boolean, "false", "dropout behind the activation function",
                      "a pass over the inner activations", ""));
-  keys.push_back(ranged(key("workload.input_bytes_per_element", KeyType::number, "the model's", "of image input",
-                            "host input", ""),
-                        1, 16));
+  keys.push_back(ranged(
+      key("workload.input_bytes_per_element", KeyType::number, "the model's", "of image input", "host input", ""), 1,
+      16));
   keys.push_back(choice("workload.activation_checkpoint_format", {"float16", "float8"}, "float16",
                         "how stashed activations are stored", "", "stashes"));
 }
@@ -107,8 +109,8 @@ void add_target_keys(std::vector<KeySpec>& keys) {
   for (const char* field : {"target_samples", "target_tokens", "dataset_samples"}) {
     keys.push_back(count(std::string("workload.") + field, 1e18, "", "of the time to train", "time to train", ""));
   }
-  keys.push_back(ranged(key("workload.epochs", KeyType::number, "", "passes over the data set", "time to train", ""),
-                        1e-9, 1e9));
+  keys.push_back(
+      ranged(key("workload.epochs", KeyType::number, "", "passes over the data set", "time to train", ""), 1e-9, 1e9));
 }
 
 std::vector<KeySpec> make_shared_keys() {

@@ -14,20 +14,20 @@ enum class RunMode { training, inference, generation };
 
 struct WorkloadSettings {
   RunMode mode = RunMode::training;
-  std::string precision;              // "fp16.16", "fp16.32", "fp32", "fp8", "bf16"; empty: left to the family
-  std::string head;                   // "pretraining", "causal-lm", … "none"
+  std::string precision;  // "fp16.16", "fp16.32", "fp32", "fp8", "bf16"; empty: left to the family
+  std::string head;       // "pretraining", "causal-lm", … "none"
   std::int64_t sequence_length = 0;
-  std::int64_t image_size = 0;        // 0: not an image model
-  std::int64_t masked_tokens = 0;     // rows of the masked-language-model head per sequence; 0: no such head
-  double packing_factor = 1.0;        // sequences per pack; 1: not packed
+  std::int64_t image_size = 0;     // 0: not an image model
+  std::int64_t masked_tokens = 0;  // rows of the masked-language-model head per sequence; 0: no such head
+  double packing_factor = 1.0;     // sequences per pack; 1: not packed
   std::int64_t micro_batch_size = 1;
-  std::string optimizer;              // "sgd", "sgd-momentum", "adam", "adamw", "lamb", "lars"
+  std::string optimizer;                // "sgd", "sgd-momentum", "adam", "adamw", "lamb", "lars"
   std::int64_t first_moment_bytes = 0;  // of the optimizer, per parameter; 0: left to the family
-  bool recompute = true;              // backward stages run their forward again, as pipelined training does
-  bool split_qkv = false;             // query, key and value as three products instead of one
+  bool recompute = true;                // backward stages run their forward again, as pipelined training does
+  bool split_qkv = false;               // query, key and value as three products instead of one
   bool attention_dropout = true;
-  bool ffn_dropout = false;           // dropout behind the activation of the feed-forward block
-  double input_bytes_per_element = 0; // of image input; 0: the model's own
+  bool ffn_dropout = false;                  // dropout behind the activation of the feed-forward block
+  double input_bytes_per_element = 0;        // of image input; 0: the model's own
   std::string activation_checkpoint_format;  // "float16", "float8"
   std::optional<std::int64_t> target_samples;
   std::optional<std::int64_t> target_tokens;

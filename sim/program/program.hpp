@@ -51,12 +51,12 @@ enum class OpKind : std::uint8_t { local, transfer, join };
 struct Op {
   OpKind kind = OpKind::join;
   CostCategory category = CostCategory::other;  // of a transfer: what its time and the waiting for it are charged to
-  DeviceId device;    // of a local: where it runs; of a transfer: who waits for it (sender); of a join: none
-  DeviceId peer;      // of a transfer: the other device it occupies; none: no other
-  CostId cost;        // of a local: sums to `duration`
-  SimTime duration;   // of a local
-  Bytes bytes;        // of a transfer; 0 takes only the route's latency
-  RouteId route;      // of a transfer
+  DeviceId device;   // of a local: where it runs; of a transfer: who waits for it (sender); of a join: none
+  DeviceId peer;     // of a transfer: the other device it occupies; none: no other
+  CostId cost;       // of a local: sums to `duration`
+  SimTime duration;  // of a local
+  Bytes bytes;       // of a transfer; 0 takes only the route's latency
+  RouteId route;     // of a transfer
   LabelId label;
 };
 
@@ -108,8 +108,8 @@ struct AlwaysLive {
 
 struct Program {
   std::vector<Segment> segments;
-  std::vector<CostVector> costs;                // interned
-  std::vector<std::string> labels;              // interned
+  std::vector<CostVector> costs;    // interned
+  std::vector<std::string> labels;  // interned
   std::vector<std::string> memory_categories;
   std::vector<FoldMap> folds;
   std::vector<AlwaysLive> always_live;

@@ -21,8 +21,14 @@ class Bytes {
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.count_ - b.count_); }
   friend constexpr Bytes operator*(Bytes a, std::int64_t k) { return Bytes(a.count_ * k); }
   friend constexpr Bytes operator*(std::int64_t k, Bytes a) { return a * k; }
-  constexpr Bytes& operator+=(Bytes b) { count_ += b.count_; return *this; }
-  constexpr Bytes& operator-=(Bytes b) { count_ -= b.count_; return *this; }
+  constexpr Bytes& operator+=(Bytes b) {
+    count_ += b.count_;
+    return *this;
+  }
+  constexpr Bytes& operator-=(Bytes b) {
+    count_ -= b.count_;
+    return *this;
+  }
 
  private:
   std::int64_t count_ = 0;

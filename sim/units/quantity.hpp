@@ -22,8 +22,14 @@ class Quantity {
   friend constexpr Quantity operator*(Quantity a, double k) { return base(a.value_ * k); }
   friend constexpr Quantity operator*(double k, Quantity a) { return base(a.value_ * k); }
   friend constexpr Quantity operator/(Quantity a, double k) { return base(a.value_ / k); }
-  constexpr Quantity& operator+=(Quantity b) { value_ += b.value_; return *this; }
-  constexpr Quantity& operator-=(Quantity b) { value_ -= b.value_; return *this; }
+  constexpr Quantity& operator+=(Quantity b) {
+    value_ += b.value_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity b) {
+    value_ -= b.value_;
+    return *this;
+  }
 
  private:
   constexpr explicit Quantity(double value) : value_(value) {}
@@ -59,14 +65,32 @@ using Cycles = Quantity<0, 0, 0, 0, 1>;          // clock cycles
 using Clock = Quantity<-1, 0, 0, 0, 1>;          // cycle/s
 using BytesPerCycle = Quantity<0, 1, 0, 0, -1>;  // byte/cycle
 
-constexpr Duration seconds(double value) { return Duration::base(value); }
-constexpr DataSize data_bytes(double value) { return DataSize::base(value); }
-constexpr Bandwidth bytes_per_second(double value) { return Bandwidth::base(value); }
-constexpr FlopCount flop(double value) { return FlopCount::base(value); }
-constexpr FlopRate flop_per_second(double value) { return FlopRate::base(value); }
-constexpr Energy joules(double value) { return Energy::base(value); }
-constexpr Power watts(double value) { return Power::base(value); }
-constexpr Cycles cycles(double value) { return Cycles::base(value); }
-constexpr Clock hertz(double value) { return Clock::base(value); }
+constexpr Duration seconds(double value) {
+  return Duration::base(value);
+}
+constexpr DataSize data_bytes(double value) {
+  return DataSize::base(value);
+}
+constexpr Bandwidth bytes_per_second(double value) {
+  return Bandwidth::base(value);
+}
+constexpr FlopCount flop(double value) {
+  return FlopCount::base(value);
+}
+constexpr FlopRate flop_per_second(double value) {
+  return FlopRate::base(value);
+}
+constexpr Energy joules(double value) {
+  return Energy::base(value);
+}
+constexpr Power watts(double value) {
+  return Power::base(value);
+}
+constexpr Cycles cycles(double value) {
+  return Cycles::base(value);
+}
+constexpr Clock hertz(double value) {
+  return Clock::base(value);
+}
 
 }  // namespace podsim

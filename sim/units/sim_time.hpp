@@ -21,8 +21,14 @@ class SimTime {
   friend constexpr SimTime operator-(SimTime a, SimTime b) { return SimTime(a.picoseconds_ - b.picoseconds_); }
   friend constexpr SimTime operator*(SimTime a, std::int64_t k) { return SimTime(a.picoseconds_ * k); }
   friend constexpr SimTime operator*(std::int64_t k, SimTime a) { return a * k; }
-  constexpr SimTime& operator+=(SimTime b) { picoseconds_ += b.picoseconds_; return *this; }
-  constexpr SimTime& operator-=(SimTime b) { picoseconds_ -= b.picoseconds_; return *this; }
+  constexpr SimTime& operator+=(SimTime b) {
+    picoseconds_ += b.picoseconds_;
+    return *this;
+  }
+  constexpr SimTime& operator-=(SimTime b) {
+    picoseconds_ -= b.picoseconds_;
+    return *this;
+  }
 
  private:
   std::int64_t picoseconds_ = 0;

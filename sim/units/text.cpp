@@ -81,7 +81,9 @@ constexpr std::array k_accepted{
 
 constexpr std::array<std::string_view, 7> k_data_units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -255,7 +257,9 @@ std::string format_time(Duration duration) {
   return with_unit(value * 1e12, "ps");
 }
 
-std::string format_time(SimTime time) { return format_time(time.duration()); }
+std::string format_time(SimTime time) {
+  return format_time(time.duration());
+}
 
 std::string format_bytes(Bytes bytes) {
   return scaled(static_cast<double>(bytes.count()), 1024, k_data_units);
@@ -277,7 +281,9 @@ std::string format_count(FlopCount count) {
   return scaled(count.in_base(), 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"});
 }
 
-std::string format_count(double count) { return scaled(count, 1000, {"", "k", "M", "G", "T", "P", "E"}); }
+std::string format_count(double count) {
+  return scaled(count, 1000, {"", "k", "M", "G", "T", "P", "E"});
+}
 
 std::string format_quantity(double base_value, std::string_view dimension) {
   if (dimension == "time") return format_time(seconds(base_value));

@@ -27,14 +27,14 @@ enum class SerialDimension { none, rows, inner, columns };
 
 struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
-  std::string name;           // "query_key_scores", "layer_norm", …
-  MatmulShape matmul;         // of a matmul
+  std::string name;                                // "query_key_scores", "layer_norm", …
+  MatmulShape matmul;                              // of a matmul
   SerialDimension serial = SerialDimension::none;  // may be executed in serial steps (vocabulary-sized operands)
-  std::int64_t elements = 0;  // of an elementwise operator: elements of its main operand
-  int passes = 0;             // of an elementwise operator: how often each element is read and written
-  std::int64_t row_length = 0;  // elements of a row whose start must be aligned; 0: no such rows
-  std::int64_t lookups = 0;   // rows gathered or scattered
-  int launches = 1;           // separately launched operations it consists of
+  std::int64_t elements = 0;                       // of an elementwise operator: elements of its main operand
+  int passes = 0;                         // of an elementwise operator: how often each element is read and written
+  std::int64_t row_length = 0;            // elements of a row whose start must be aligned; 0: no such rows
+  std::int64_t lookups = 0;               // rows gathered or scattered
+  int launches = 1;                       // separately launched operations it consists of
   bool launches_per_serial_step = false;  // true: `launches` happen once per serial step, whatever its kind
 
   // Model FLOP: a multiply-add counts as two; elementwise work and look-ups count as none.
@@ -52,13 +52,13 @@ struct ParameterTensor {
 // The unit of placement: a run of operators that stays on one device.
 struct Block {
   BlockKind kind = BlockKind::attention;
-  std::string name;            // "layer 3 attention"
-  int layer = -1;              // -1: not in a layer
+  std::string name;  // "layer 3 attention"
+  int layer = -1;    // -1: not in a layer
   std::vector<Operator> forward;
   std::vector<Operator> backward;
   std::vector<ParameterTensor> parameters;
-  Bytes output;                // activation handed to the next block, in the model's activation type
-  Bytes live_forward;          // activations that live while the block runs forward and, in training, backward
+  Bytes output;                   // activation handed to the next block, in the model's activation type
+  Bytes live_forward;             // activations that live while the block runs forward and, in training, backward
   bool holds_vocabulary = false;  // has a vocabulary-sized product whose live activations shrink when serialised
 };
 
@@ -66,15 +66,15 @@ enum class HeadPlacement { last_device, first_device };
 
 struct ModelGraph {
   std::string name;
-  std::vector<Block> blocks;   // in execution order: embedding, layers (attention then feed-forward), heads
+  std::vector<Block> blocks;  // in execution order: embedding, layers (attention then feed-forward), heads
   int layers = 0;
-  std::int64_t samples = 1;    // sequences, packs or images per micro-batch
-  std::int64_t tokens = 0;     // per micro-batch
+  std::int64_t samples = 1;  // sequences, packs or images per micro-batch
+  std::int64_t tokens = 0;   // per micro-batch
   std::int64_t hidden = 0;
   std::int64_t sequence_length = 0;
   std::int64_t vocabulary = 0;
-  Bytes boundary;              // activation crossing between two layers, per micro-batch
-  Bytes host_input;            // read from the host per micro-batch
+  Bytes boundary;    // activation crossing between two layers, per micro-batch
+  Bytes host_input;  // read from the host per micro-batch
   HeadPlacement head_placement = HeadPlacement::last_device;
   std::int64_t parameter_count() const;  // tied tensors once
   FlopCount forward_flop() const;

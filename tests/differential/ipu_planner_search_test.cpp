@@ -121,8 +121,8 @@ class PlainSearch {
 TEST_CASE("matmul planner: a plain search over every split finds no better plan") {
   const MatmulPlanner planner(test::gc200_chip(), test::transformer_cost().planner);
   const std::vector<MatmulShape> shapes = {
-      {1, 1, 1, 1},        {1, 7, 33, 129},     {1, 513, 100, 1000}, {1, 600, 4096, 48},   {1, 1024, 768, 3072},
-      {12, 197, 64, 197},  {100, 128, 128, 64}, {1000, 16, 64, 16},  {3000, 50, 32, 20},   {1, 20, 1024, 30522},
+      {1, 1, 1, 1},       {1, 7, 33, 129},     {1, 513, 100, 1000}, {1, 600, 4096, 48}, {1, 1024, 768, 3072},
+      {12, 197, 64, 197}, {100, 128, 128, 64}, {1000, 16, 64, 16},  {3000, 50, 32, 20}, {1, 20, 1024, 30522},
   };
   for (const Mode& mode : k_modes) {
     for (const MatmulShape& shape : shapes) {

@@ -29,7 +29,8 @@ std::string random_experiment(Random& random) {
   const int replicas = 1 << random.below(ipus == 8 ? 2 : 3);
   std::vector<int> layers(static_cast<std::size_t>(ipus));
   for (int layer = 0; layer < 12; ++layer) ++layers[random.below(layers.size())];
-  const std::vector<std::string> bert_heads = {"pretraining", "masked-lm", "question-answering", "sequence-classification"};
+  const std::vector<std::string> bert_heads = {"pretraining", "masked-lm", "question-answering",
+                                               "sequence-classification"};
   const auto flag = [&] { return random.below(2) == 0 ? "true" : "false"; };
   return fmt::format(R"(
 system = "{}"
@@ -55,10 +56,11 @@ replicated_tensor_sharding = {}
 recompute_checkpoint_every_layer = {}
 )",
                      random.below(2) == 0 ? "pod16" : "bow-pod16", random.below(2) == 0 ? "popart" : "pytorch",
-                     gpt2 ? "gpt2" : "bert-base-uncased", gpt2 ? "causal-lm" : bert_heads[random.below(bert_heads.size())],
-                     64 << random.below(3), 1 + random.below(3), random.below(2) == 0 ? "lamb" : "adamw", flag(), flag(),
-                     list_of(layers), ipus, replicas, 2 * (ipus + 1) + 1 + static_cast<int>(random.below(6)),
-                     1 + random.below(3), random.below(2) == 0 ? "0.2" : "0.6", flag(), flag(), flag());
+                     gpt2 ? "gpt2" : "bert-base-uncased",
+                     gpt2 ? "causal-lm" : bert_heads[random.below(bert_heads.size())], 64 << random.below(3),
+                     1 + random.below(3), random.below(2) == 0 ? "lamb" : "adamw", flag(), flag(), list_of(layers),
+                     ipus, replicas, 2 * (ipus + 1) + 1 + static_cast<int>(random.below(6)), 1 + random.below(3),
+                     random.below(2) == 0 ? "0.2" : "0.6", flag(), flag(), flag());
 }
 
 Report report_of(const Plan& plan, const std::string& engine_name, const EvaluateOptions& options) {

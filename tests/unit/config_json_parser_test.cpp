@@ -55,8 +55,8 @@ TEST_CASE("json: a byte order mark does not count as a column") {
 }
 
 TEST_CASE("json: integers beyond 64 bits become numbers") {
-  const Value root = parsed(
-      "[9223372036854775807, -9223372036854775808, 9223372036854775808, 1000000000000000019884624838656]");
+  const Value root =
+      parsed("[9223372036854775807, -9223372036854775808, 9223372036854775808, 1000000000000000019884624838656]");
   CHECK(root.elements()[0].as_integer() == INT64_MAX);
   CHECK(root.elements()[1].as_integer() == INT64_MIN);
   CHECK(root.elements()[2].is(Value::Kind::floating));

@@ -17,12 +17,18 @@ KeySpec key(std::string path, KeyType type) {
 }
 
 std::vector<KeySpec> keys() {
-  std::vector<KeySpec> all = {key("on", KeyType::boolean),          key("count", KeyType::integer),
-                              key("share", KeyType::number),        key("title", KeyType::text),
-                              key("mode", KeyType::choice),         key("rate", KeyType::quantity),
-                              key("layers", KeyType::integer_list), key("shares", KeyType::number_list),
-                              key("either", KeyType::number_or_list), key("file", KeyType::path),
-                              key("open", KeyType::table),          key("work.batch_size", KeyType::integer),
+  std::vector<KeySpec> all = {key("on", KeyType::boolean),
+                              key("count", KeyType::integer),
+                              key("share", KeyType::number),
+                              key("title", KeyType::text),
+                              key("mode", KeyType::choice),
+                              key("rate", KeyType::quantity),
+                              key("layers", KeyType::integer_list),
+                              key("shares", KeyType::number_list),
+                              key("either", KeyType::number_or_list),
+                              key("file", KeyType::path),
+                              key("open", KeyType::table),
+                              key("work.batch_size", KeyType::integer),
                               key("work.steps", KeyType::integer)};
   all[1].minimum = 1;
   all[1].maximum = 100;

@@ -23,7 +23,9 @@ Value parsed(std::string_view text) {
   return *value;
 }
 
-Value override_value(std::string_view text) { return parse_override_value(text, {"command line", 0, 0}); }
+Value override_value(std::string_view text) {
+  return parse_override_value(text, {"command line", 0, 0});
+}
 
 }  // namespace
 
@@ -61,7 +63,9 @@ TEST_CASE("toml: an array of tables is a list of tables") {
   CHECK(root.find("axis")->elements()[1].find("key")->place() == Place{"f.toml", 4, 7});
 }
 
-TEST_CASE("toml: an empty text is an empty table") { CHECK(parsed("").members().empty()); }
+TEST_CASE("toml: an empty text is an empty table") {
+  CHECK(parsed("").members().empty());
+}
 
 TEST_CASE("toml: the first syntax error is told with its place") {
   struct Row {

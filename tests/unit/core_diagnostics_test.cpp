@@ -5,7 +5,7 @@
 using namespace podsim;
 
 TEST_CASE("diagnostics: text has place, key, problem, expectation and suggestion in this order") {
-  const Diagnostic full{Severity::error,  {"a.toml", 3, 7}, "workload.mode", "unknown value \"trainng\"",
+  const Diagnostic full{Severity::error, {"a.toml", 3, 7}, "workload.mode", "unknown value \"trainng\"",
                         "training or x", "training"};
   CHECK(to_text(full) ==
         "a.toml:3:7: workload.mode: unknown value \"trainng\"; expected training or x; did you mean \"training\"?");
@@ -45,7 +45,7 @@ TEST_CASE("nearest: a word within a third of its length is meant") {
   CHECK(nearest("mdoe", words) == "mode");  // two neighbours swapped count once
   CHECK(nearest("LAMB", words) == "lamb");  // letter case counts nothing
   CHECK(nearest("lamp", words) == "lamb");
-  CHECK(nearest("laxx", words).empty());    // two of four letters
+  CHECK(nearest("laxx", words).empty());  // two of four letters
   CHECK(nearest("", words).empty());
   CHECK(nearest("mode", {}).empty());
 }

@@ -48,7 +48,10 @@ TEST_CASE("json writer: strings are escaped and always valid UTF-8") {
   CHECK(json_quoted("a\"b\\c\n\t\r\b\f") == "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\"");
   CHECK(json_quoted(std::string_view("\0\x1f\x7f", 3)) == "\"\\u0000\\u001f\x7f\"");
   CHECK(json_quoted("µ€𝄞") == "\"µ€𝄞\"");
-  CHECK(json_quoted("a\xff" "b\xe2\x82") == "\"a\xEF\xBF\xBD" "b\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  CHECK(json_quoted("a\xff"
+                    "b\xe2\x82") ==
+        "\"a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
 TEST_CASE("json writer: misuse is our fault") {

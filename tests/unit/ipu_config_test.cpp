@@ -73,10 +73,10 @@ TEST_CASE("ipu config: defaults follow the version that is given") {
     std::int64_t layers;
   };
   const std::vector<Expected> table{
-      {"0.1", 0.6, true, false, false, false, 1},   {"0.3", 0.6, true, false, false, false, 1},
+      {"0.1", 0.6, true, false, false, false, 1},    {"0.3", 0.6, true, false, false, false, 1},
       {"v0.4.2", 0.6, true, false, false, false, 1}, {"0.4.3", 0.6, true, true, false, true, 1},
-      {"0.5", 0.6, true, true, false, true, 1},     {"0.6.0", 0.2, true, true, true, true, -1},
-      {"0.6.1", 0.2, false, true, false, true, -1}, {"0.7.1", 0.2, false, true, false, true, -1},
+      {"0.5", 0.6, true, true, false, true, 1},      {"0.6.0", 0.2, true, true, true, true, -1},
+      {"0.6.1", 0.2, false, true, false, true, -1},  {"0.7.1", 0.2, false, true, false, true, -1},
   };
   for (const Expected& expected : table) {
     CAPTURE(expected.version);

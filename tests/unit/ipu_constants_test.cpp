@@ -112,8 +112,8 @@ TEST_CASE("ipu constants: shipped systems are whole machines of four and name a 
     const Value document = shipped("systems/" + std::string(name) + ".toml");
     CHECK(document.find("name")->as_string() == name);
     CHECK(document.find("family")->as_string() == "ipu");
-    const ConstantSet set = shipped_constants(document.find("chip")->as_string(), name,
-                                              document.find("software")->as_string());
+    const ConstantSet set =
+        shipped_constants(document.find("chip")->as_string(), name, document.find("software")->as_string());
     ConstantReader reader(set);
     const SystemConstants system = read_system_constants(reader);
     CHECK(system.ipus == system.machines * system.ipus_per_machine);

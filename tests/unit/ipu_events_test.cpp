@@ -62,7 +62,8 @@ double pipeline_compute_s(const Ran& ran, const std::vector<double>& slowdown, d
       for (const std::size_t block : placed.blocks) {
         const bool last = forward == pipeline.forward_stages() - 1;
         if (stage <= forward) work += sum(works[block].forward);
-        if (stage >= stages - 1 - forward) work += sum(works[block].backward) + (last ? 0 : sum(works[block].recompute));
+        if (stage >= stages - 1 - forward)
+          work += sum(works[block].backward) + (last ? 0 : sum(works[block].recompute));
       }
       const auto ipu = static_cast<std::size_t>(placed.ipu);
       busy[ipu] += work * slowdown[ipu] + (stage == 0 ? host_input_s : 0);
@@ -86,11 +87,13 @@ bool same(double a, double b) {
 TEST_CASE("events: a step takes the sum over cycles of the fullest IPU, the copies and the update") {
   const Ran ran = run();
   const ipu::LinkConstants& links = own(ran).constants.system.links;
-  const double copies = k_cycles * 2 * ((ran.plan.graph.boundary.size() / links.neighbour_bandwidth) / seconds(1) +
-                                        links.message_latency / seconds(1));
+  const double copies =
+      k_cycles * 2 *
+      ((ran.plan.graph.boundary.size() / links.neighbour_bandwidth) / seconds(1) + links.message_latency / seconds(1));
   const double compute = pipeline_compute_s(ran, {1, 1, 1, 1}, host_input_s(ran));
   const double update = ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) +
-                        ran.part_s(CostCategory::weight_update) + own(ran).constants.software.call_overhead / seconds(1);
+                        ran.part_s(CostCategory::weight_update) +
+                        own(ran).constants.software.call_overhead / seconds(1);
   // The busiest IPU may wait for another one in the optimizer, by at most the difference of their updates.
   const double optimizer_wait = ran.step_s() - compute - copies - update;
   CHECK(optimizer_wait > -1e-7);
@@ -156,9 +159,11 @@ TEST_CASE("events: one layer moved makes its new IPU the fullest") {
   const double host = host_input_s(base);
   const double added = pipeline_compute_s(moved, {1, 1, 1, 1}, host) - pipeline_compute_s(base, {1, 1, 1, 1}, host);
   CHECK(added > 0);
-  // The update differs by the optimizer of the fuller IPU and the rounding of chunks; both are in weight_update and collective.
+  // The update differs by the optimizer of the fuller IPU and the rounding of chunks; both are in weight_update and
+  // collective.
   const auto update = [](const Ran& ran) {
-    return ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) + ran.part_s(CostCategory::weight_update);
+    return ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) +
+           ran.part_s(CostCategory::weight_update);
   };
   CHECK(same(moved.step_s() - base.step_s(), added + update(moved) - update(base)));
 }
@@ -185,8 +190,8 @@ TEST_CASE("events: doubled synchronisation of launches lengthens each cycle by t
   const double update = slow.part_s(CostCategory::weight_update) - base.part_s(CostCategory::weight_update);
   CHECK(pipeline > 0);
   CHECK(same(slow.step_s() - base.step_s(), pipeline + update));
-  CHECK(same(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) +
-                 slow.part_s(CostCategory::bubble) - base.part_s(CostCategory::bubble),
+  CHECK(same(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) + slow.part_s(CostCategory::bubble) -
+                 base.part_s(CostCategory::bubble),
              pipeline));
   CHECK(slow.part_s(CostCategory::sync) - base.part_s(CostCategory::sync) > 0.8 * pipeline);
   CHECK(same(slow.part_s(CostCategory::launch), base.part_s(CostCategory::launch)));

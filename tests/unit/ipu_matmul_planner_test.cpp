@@ -115,8 +115,8 @@ TEST_CASE("matmul planner: single-precision partials cost a cast and twice the g
   const double m = static_cast<double>(plan.rows);
   const double n = static_cast<double>(plan.columns);
   const double rate = plan.split.column_split % 2 == 0 ? 8 : 4;
-  const double expected = n / 8 * (24 * std::ceil(m / 6) + 171) + m * 16 * 2 / rate + 16 * n * 2 / 4 +
-                          0.5 * m * n + 0.5 * m * n + 30 + 300;
+  const double expected =
+      n / 8 * (24 * std::ceil(m / 6) + 171) + m * 16 * 2 / rate + 16 * n * 2 / 4 + 0.5 * m * n + 0.5 * m * n + 30 + 300;
   CHECK(plan.total().in_base() == doctest::Approx(expected));
 }
 

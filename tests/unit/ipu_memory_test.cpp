@@ -46,7 +46,8 @@ TEST_CASE("memory: BERT-Large at sequence length 128 with state on chip does not
 }
 
 TEST_CASE("memory: BERT-Large at sequence length 128 with state off chip and sharding fits") {
-  CHECK(fits(k_phase1, {"ipu.replicated_tensor_sharding=true", "ipu.replication_factor=4", "ipu.embedding_serialization_factor=2"}));
+  CHECK(fits(k_phase1, {"ipu.replicated_tensor_sharding=true", "ipu.replication_factor=4",
+                        "ipu.embedding_serialization_factor=2"}));
 }
 
 TEST_CASE("memory: BERT-base at sequence length 128 fits") {

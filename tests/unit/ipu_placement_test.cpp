@@ -48,10 +48,9 @@ TEST_CASE("ipu placement: wildcards share what is left and the last takes the re
     std::vector<std::int64_t> counts;
   };
   const std::vector<Expected> table{
-      {"[-1]", 4, 24, {6, 6, 6, 6}},        {"[-1]", 4, 23, {5, 5, 5, 8}},    {"[-1, -1]", 2, 5, {2, 3}},
-      {"[3, -1]", 2, 12, {3, 9}},           {"[-1, 3, -1]", 3, 12, {4, 3, 5}}, {"[0, -1, -1, 2]", 4, 5, {0, 1, 2, 2}},
-      {"[5, -1]", 2, 5, {5, 0}},            {"[3, 7, 7, 7]", 4, 24, {3, 7, 7, 7}},
-      {"[-1]", 1, 12, {12}},
+      {"[-1]", 4, 24, {6, 6, 6, 6}}, {"[-1]", 4, 23, {5, 5, 5, 8}},         {"[-1, -1]", 2, 5, {2, 3}},
+      {"[3, -1]", 2, 12, {3, 9}},    {"[-1, 3, -1]", 3, 12, {4, 3, 5}},     {"[0, -1, -1, 2]", 4, 5, {0, 1, 2, 2}},
+      {"[5, -1]", 2, 5, {5, 0}},     {"[3, 7, 7, 7]", 4, 24, {3, 7, 7, 7}}, {"[-1]", 1, 12, {12}},
   };
   for (const Expected& expected : table) {
     CAPTURE(expected.list);
@@ -133,11 +132,12 @@ TEST_CASE("ipu placement: stages are the changes of IPU in execution order") {
   const OuterBlocks last = OuterBlocks::head_on_last_ipu;
   const OuterBlocks in_list = OuterBlocks::in_list;
   const std::vector<Expected> table{
-      {"[24]", 24, first, 1, 1},          {"[12, 12]", 24, last, 2, 3},      {"[3, 7, 7, 7]", 24, last, 4, 7},
-      {"[3, 7, 7, 7]", 24, first, 5, 9},  {"[0, 4, 4, 4]", 12, first, 5, 9}, {"[0, 4, 4, 4]", 12, last, 4, 7},
-      {"[4, 4, 4, 0]", 12, first, 4, 7},  {"[4, 4, 4, 0]", 12, last, 4, 7},  {"[4, 4, 4, 0]", 12, in_list, 3, 5},
-      {"[4, 0, 4, 4]", 12, last, 3, 5},   {"[12, 0]", 12, first, 1, 1},
-      {"[3, 3, 3, 3, 3, 3, 3, 3]", 24, last, 8, 15},
+      {"[24]", 24, first, 1, 1},           {"[12, 12]", 24, last, 2, 3},
+      {"[3, 7, 7, 7]", 24, last, 4, 7},    {"[3, 7, 7, 7]", 24, first, 5, 9},
+      {"[0, 4, 4, 4]", 12, first, 5, 9},   {"[0, 4, 4, 4]", 12, last, 4, 7},
+      {"[4, 4, 4, 0]", 12, first, 4, 7},   {"[4, 4, 4, 0]", 12, last, 4, 7},
+      {"[4, 4, 4, 0]", 12, in_list, 3, 5}, {"[4, 0, 4, 4]", 12, last, 3, 5},
+      {"[12, 0]", 12, first, 1, 1},        {"[3, 3, 3, 3, 3, 3, 3, 3]", 24, last, 8, 15},
   };
   for (const Expected& expected : table) {
     CAPTURE(expected.list);
@@ -242,8 +242,7 @@ TEST_CASE("ipu placement: case 20, more than 64 IPUs need several instances") {
   PlacementRequest request = bert_request(24);
   request.system_name = "Pod128";
   request.system_ipus = 128;
-  const std::string toml =
-      "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 16\nreplication_factor = 32\n";
+  const std::string toml = "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 16\nreplication_factor = 32\n";
   PlacementRequest distributed = request;
   distributed.instances = 2;
   check_cases({
@@ -353,8 +352,9 @@ TEST_CASE("ipu placement: half layers out of order or of another sum are refused
 }
 
 TEST_CASE("ipu placement: all problems are reported at once and follow-ups are not") {
-  Scene scene("", "layers_per_ipu = [3, 7, 7]\nipus_per_replica = 4\nmatmul_proportion = [0.1, 0.2]\n"
-                  "replication_factor = 8\nembedding_serialization_factor = 5\n");
+  Scene scene("",
+              "layers_per_ipu = [3, 7, 7]\nipus_per_replica = 4\nmatmul_proportion = [0.1, 0.2]\n"
+              "replication_factor = 8\nembedding_serialization_factor = 5\n");
   PlacementRequest request = bert_request(24);
   request.vocabulary = 30522;
   CHECK_FALSE(scene.place(request).has_value());
@@ -387,45 +387,62 @@ TEST_CASE("ipu placement: every published shape reads and fits its model") {
          "replication_factor": 1, "device_iterations": 1, "inference_device_iterations": 5,
          "matmul_proportion": [0.15, 0.18, 0.20, 0.25], "embedding_serialization_factor": 2,
          "recompute_checkpoint_every_layer": true, "optimizer_state_offchip": true,
-         "replicated_tensor_sharding": true})", 24, first},
+         "replicated_tensor_sharding": true})",
+       24, first},
       {"roberta-large, old", R"({"layers_per_ipu": [3, 7, 7, 7], "ipus_per_replica": 4, "replication_factor": 4,
          "gradient_accumulation_steps": 32, "device_iterations": 4, "inference_device_iterations": 4,
          "matmul_proportion": [0.1, 0.2, 0.25, 0.25], "embedding_serialization_factor": 1,
-         "enable_half_first_order_momentum": true})", 24, first},
+         "enable_half_first_order_momentum": true})",
+       24, first},
       {"gpt2-medium, old", R"({"layers_per_ipu": [3, 7, 7, 7], "ipus_per_replica": 4, "replication_factor": 4,
          "gradient_accumulation_steps": 16, "device_iterations": 2, "inference_device_iterations": 4,
-         "matmul_proportion": [0.15, 0.12, 0.15, 0.2], "embedding_serialization_factor": 0})", 24, first},
+         "matmul_proportion": [0.15, 0.12, 0.15, 0.2], "embedding_serialization_factor": 0})",
+       24, first},
       {"vit-base", R"({"layers_per_ipu": [3, 3, 3, 3], "ipus_per_replica": 4, "gradient_accumulation_steps": 128,
          "replication_factor": 1, "device_iterations": 1, "inference_device_iterations": 4, "matmul_proportion": 0.3,
          "recompute_checkpoint_every_layer": true, "optimizer_state_offchip": true,
-         "replicated_tensor_sharding": true})", 12, last},
+         "replicated_tensor_sharding": true})",
+       12, last},
       {"hubert-base", R"({"layers_per_ipu": [0, 4, 4, 4], "ipus_per_replica": 4, "gradient_accumulation_steps": 512,
          "replication_factor": 1, "device_iterations": 1, "inference_device_iterations": 4,
-         "matmul_proportion": [0.25, 0.25, 0.25, 0.25]})", 12, last},
+         "matmul_proportion": [0.25, 0.25, 0.25, 0.25]})",
+       12, last},
       {"wav2vec2-base, old", R"({"layers_per_ipu": [2, 1, 4, 3, 3, 3, 3, 0], "ipus_per_replica": 8,
          "gradient_accumulation_steps": 16, "replication_factor": 2, "device_iterations": 2,
          "inference_device_iterations": 4, 
-         "matmul_proportion": [0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1]})", 19, in_list},
+         "matmul_proportion": [0.1, 0.1, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1]})",
+       19, in_list},
       {"wav2vec2-base, new", R"({"layers_per_ipu": [6, 5, 5, 7], "ipus_per_replica": 4,
          "gradient_accumulation_steps": 32, "replication_factor": 1, "device_iterations": 1,
-         "inference_device_iterations": 4, "matmul_proportion": [0.2, 1.0, 1.0, 1.0]})", 23, in_list},
-      {"wav2vec2-ctc-base, old", R"({"layers_per_ipu": [9, 4, 4, 4], "ipus_per_replica": 4,
-         "gradient_accumulation_steps": 32, "replication_factor": )" + pods + R"(, "device_iterations": 1,
-         "inference_replication_factor": )" + pods + R"(, "inference_device_iterations": 4,
-         "matmul_proportion": [0.1, 0.1, 0.1, 0.1], "embedding_serialization_factor": 0})", 21, in_list},
-      {"t5-small, old", R"({"layers_per_ipu": [0, 4, 4, 4], "ipus_per_replica": 4,
-         "gradient_accumulation_steps": 512, "replication_factor": )" + pods + R"(, "device_iterations": 1,
+         "inference_device_iterations": 4, "matmul_proportion": [0.2, 1.0, 1.0, 1.0]})",
+       23, in_list},
+      {"wav2vec2-ctc-base, old",
+       R"({"layers_per_ipu": [9, 4, 4, 4], "ipus_per_replica": 4,
+         "gradient_accumulation_steps": 32, "replication_factor": )" +
+           pods + R"(, "device_iterations": 1,
+         "inference_replication_factor": )" +
+           pods + R"(, "inference_device_iterations": 4,
+         "matmul_proportion": [0.1, 0.1, 0.1, 0.1], "embedding_serialization_factor": 0})",
+       21, in_list},
+      {"t5-small, old",
+       R"({"layers_per_ipu": [0, 4, 4, 4], "ipus_per_replica": 4,
+         "gradient_accumulation_steps": 512, "replication_factor": )" +
+           pods + R"(, "device_iterations": 1,
          "inference_device_iterations": 5, "matmul_proportion": [0.25, 0.20, 0.20, 0.25],
-         "embedding_serialization_factor": 2})", 12, first},
+         "embedding_serialization_factor": 2})",
+       12, first},
       {"mt5-small", R"({"layers_per_ipu": [0, 8, 8, 0], "ipus_per_replica": 4, "gradient_accumulation_steps": 128,
          "device_iterations": 10, "matmul_proportion": 0.25, "inference_matmul_proportion": 0.6,
          "embedding_serialization_factor": null, "serialized_embedding_splits_per_ipu": [4, 4, 0, 0],
-         "projection_serialization_factor": 4})", 16, first},
+         "projection_serialization_factor": 4})",
+       16, first},
       {"whisper-small", R"({"layers_per_ipu": [1, 2, 3, 3, 3, 0, 6, 6], "gradient_accumulation_steps": 32,
          "matmul_proportion": [0.6, 0.6, 0.2, 0.2, 0.2, 0.6, 0.2, 0.2],
-         "serialized_projection_splits_per_ipu": [0, 0, 0, 0, 0, 4, 0, 0]})", 24, first},
+         "serialized_projection_splits_per_ipu": [0, 0, 0, 0, 0, 4, 0, 0]})",
+       24, first},
       {"inference lists only", R"({"inference_layers_per_ipu": [2, 4, 3, 3], "enable_half_partials": true,
-         "inference_matmul_proportion": [0.1, 0.05, 0.2, 0.2]})", 12, first, RunMode::inference},
+         "inference_matmul_proportion": [0.1, 0.05, 0.2, 0.2]})",
+       12, first, RunMode::inference},
   };
   for (const Published& published : table) {
     CAPTURE(published.about);

@@ -44,7 +44,8 @@ TEST_CASE("published: BERT-Large SQuAD with PyTorch on a Bow Pod16, within 5 %")
   CHECK(near(sequences_per_s(ran), 1009, 0.05));
 }
 
-// Worked values of the cost model for this run: pipeline 12.682 s, full cycle 6.185 ms, reduction 108 ms, streaming 98 ms.
+// Worked values of the cost model for this run: pipeline 12.682 s, full cycle 6.185 ms, reduction 108 ms, streaming 98
+// ms.
 TEST_CASE("published: the parts of a BERT-Large step are those of the worked example, within 1 %") {
   const Ran ran = run_of(experiment("bert-large-bow-pod16"));
   const auto& plan = dynamic_cast<const ipu::IpuPlan&>(*ran.plan.family_plan);

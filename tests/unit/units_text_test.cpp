@@ -126,8 +126,7 @@ TEST_CASE("quantity text: a wanted dimension names its units when they are missi
   CHECK(problem_of("64 GB", "clock") == "\"64 GB\" has the wrong unit; units here are Hz, kHz, MHz or GHz");
   CHECK(problem_of("64 Gz", "clock") == "unknown unit \"Gz\"; units here are Hz, kHz, MHz or GHz");
   CHECK(problem_of("-1 s", "time") == "\"-1 s\" is negative");
-  CHECK(problem_of("3 flops", "flop_rate") ==
-        "\"flops\" is not a unit; write FLOP for a count or FLOP/s for a rate");
+  CHECK(problem_of("3 flops", "flop_rate") == "\"flops\" is not a unit; write FLOP for a count or FLOP/s for a rate");
 }
 
 TEST_CASE("quantity text: the units that messages name are units of that dimension") {

@@ -187,8 +187,8 @@ TEST_CASE("transformer: a graph runs embedding, layers, then heads, and says wha
   const ModelGraph graph = build_transformer(shape, transformer_batch(shape, make_settings(1, 1)), head);
   std::vector<BlockKind> kinds;
   for (const Block& block : graph.blocks) kinds.push_back(block.kind);
-  const std::vector<BlockKind> expected = {BlockKind::embedding,    BlockKind::attention,    BlockKind::feed_forward,
-                                           BlockKind::attention,    BlockKind::feed_forward, BlockKind::head,
+  const std::vector<BlockKind> expected = {BlockKind::embedding, BlockKind::attention,    BlockKind::feed_forward,
+                                           BlockKind::attention, BlockKind::feed_forward, BlockKind::head,
                                            BlockKind::head};
   CHECK(kinds == expected);
   CHECK(graph.blocks[5].holds_vocabulary == false);

@@ -34,7 +34,7 @@ std::string overview_text() {
          "\n`podsim help VERB` or `podsim VERB --help` tells more; `podsim --version` prints the version.\n"
          "Exit codes: 0 done, 1 out of tolerance, 2 bad input, 3 does not fit, 70 internal error, 130 interrupted.\n\n"
          "Examples:\n"
-         "  podsim run experiment.toml\n"
+         "  podsim run bert-large-bow-pod16\n"
          "  podsim list systems\n";
 }
 

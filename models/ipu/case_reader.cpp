@@ -29,6 +29,13 @@ TableKind kind_of(const CaseRow& row) {
   return kind_of(columns);
 }
 
+// Their operators are not modelled; a better reason than the layers that their rows do not have.
+bool is_convolution_network(std::string_view model) {
+  static constexpr std::array<std::string_view, 5> k_begins{"resnet", "resnext", "efficientnet", "mobilenet",
+                                                            "unet"};
+  return std::any_of(k_begins.begin(), k_begins.end(), [&](std::string_view begin) { return model.starts_with(begin); });
+}
+
 // The smallest pod with at least so many IPUs.
 std::string pod_of(std::int64_t ipus) {
   for (const std::int64_t size : {4, 16, 64, 128, 256}) {
@@ -106,6 +113,7 @@ class RowToExperiment {
     cells_.set("name", result_.id);
     cells_.set("workload.mode", inference_ ? "inference" : "training");
     read_model();
+    if (cells_.skipped()) return;
     read_shape();
     read_numerics();
     read_placement();
@@ -114,6 +122,7 @@ class RowToExperiment {
 
   void read_model() {
     const std::string model = cells_.required("model_config");
+    if (is_convolution_network(model)) return cells_.skip(fmt::format("{} is a convolution network", model));
     cells_.set("model.config", model);
     const std::string head = cells_.required("head");
     cells_.set("model.head", head);

@@ -129,6 +129,12 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
                        fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
     settings.sequence_length = longest;  // for the checks that follow
   }
+  if (settings.packing_factor > static_cast<double>(settings.sequence_length)) {
+    diagnostics_.error(document_.find("workload.packing_factor")->place(), "workload.packing_factor",
+                       fmt::format("{} sequences in a pack of {} tokens", format_number(settings.packing_factor),
+                                   settings.sequence_length),
+                       "at most a sequence per token");
+  }
   const std::int64_t usual = kind.default_masked_tokens(settings);
   if (usual > 0) {
     settings.masked_tokens = integer("workload.masked_tokens", usual, "default: the usual number for this length");

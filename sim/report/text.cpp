@@ -144,7 +144,7 @@ std::string evidence_text(const EvidenceReport& evidence) {
 }
 
 std::string head(const Report& report) {
-  std::string text = fit_width(report.name.empty() ? "podsim" : report.name, k_width) + '\n';
+  std::string text = fit_width(report.name.empty() ? "podsim" : printable(report.name), k_width) + '\n';
   std::string what;
   for (const std::string& part : {report.system, report.software, report.model, std::string(name(report.mode))}) {
     if (!part.empty()) what += (what.empty() ? "" : ", ") + part;

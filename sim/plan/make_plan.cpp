@@ -238,7 +238,8 @@ class PlanMaker {
     for (std::size_t i = diagnostics_.all().size(); i < found.all().size(); ++i) {
       const Diagnostic& problem = found.all()[i];
       const Value* written = document_.find(problem.key);
-      const Place& place = written != nullptr && problem.place == elsewhere ? written->place() : problem.place;
+      const bool placeless = problem.place == elsewhere || problem.place.file.empty();
+      const Place& place = written != nullptr && placeless ? written->place() : problem.place;
       const auto tell = problem.severity == Severity::error ? &Diagnostics::error : &Diagnostics::warning;
       (diagnostics_.*tell)(place, problem.key, problem.problem, problem.expected, problem.suggestion);
     }

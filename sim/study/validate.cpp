@@ -220,8 +220,9 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
       if (!value.empty() && std::ranges::count(values, value) == 0) values.push_back(value);
     }
     for (const std::string& value : values) {
-      add_rates(cases, fmt::format("throughput, {} {}", feature, value),
-                [&](const ValidatedCase& one) { return feature_of(one, feature) == value; }, groups);
+      add_rates(
+          cases, fmt::format("throughput, {} {}", feature, value),
+          [&](const ValidatedCase& one) { return feature_of(one, feature) == value; }, groups);
     }
   }
   add_points(cases, "memory points", all, groups);

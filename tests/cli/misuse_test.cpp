@@ -38,8 +38,7 @@ TEST_CASE("misuse: a misspelt key is named with its place and the nearest key") 
         "experiment.toml:9:1: workload.micro_batchsize: unknown key; did you mean \"micro_batch_size\"?\n");
   CHECK(told("[ipu]", "[ipu]\nlayers_per_ipus = [3, 7, 7, 7]") ==
         "experiment.toml:13:1: ipu.layers_per_ipus: unknown key; did you mean \"layers_per_ipu\"?\n");
-  CHECK(told("[workload]", "[worklaod]") ==
-        "experiment.toml:8:2: worklaod: unknown key; did you mean \"workload\"?\n");
+  CHECK(told("[workload]", "[worklaod]") == "experiment.toml:8:2: worklaod: unknown key; did you mean \"workload\"?\n");
   CHECK(told("name =", "nmae =") == "experiment.toml:1:1: nmae: unknown key; did you mean \"name\"?\n");
   CHECK(told_with("--set workload.micro_bach_size=2") ==
         "command line: workload.micro_bach_size: unknown key; did you mean \"micro_batch_size\"?\n");
@@ -123,8 +122,9 @@ TEST_CASE("misuse: an empty or cut experiment is told") {
 
 TEST_CASE("misuse: an unknown model, system, software or model type has a suggestion") {
   const std::string model = told("\"config.json\"", "\"bert-lage-uncased\"");
-  CHECK(contains(model, "experiment.toml:5:10: model.config: no model is called \"bert-lage-uncased\"; expected the "
-                        "path of a config.json or one of "));
+  CHECK(contains(model,
+                 "experiment.toml:5:10: model.config: no model is called \"bert-lage-uncased\"; expected the "
+                 "path of a config.json or one of "));
   CHECK(contains(model, "; did you mean \"bert-large-uncased\"?\n"));
   const std::string system = told("\"pod16\"", "\"pod17\"");
   CHECK(contains(system, "experiment.toml:2:10: system: no system is called \"pod17\"; expected one of "));
@@ -174,7 +174,8 @@ TEST_CASE("misuse: numbers that together exceed what can be counted or timed are
 TEST_CASE("misuse: a folder in place of a file is told") {
   const ExperimentFolder folder;
   CHECK(folder.refused("check .") == "command line: \".\" is a folder; expected a file\n");
-  CHECK(told("\"ipu_config.json\"", "\".\"") == "experiment.toml:13:10: ipu.config: \".\" is a folder; expected a file\n");
+  CHECK(told("\"ipu_config.json\"", "\".\"") ==
+        "experiment.toml:13:10: ipu.config: \".\" is a folder; expected a file\n");
   CHECK(told("\"config.json\"", "\".\"") == "experiment.toml:5:10: model.config: \".\" is a folder; expected a file\n");
   CHECK(told("\"pod16\"", "\"./\"") == "experiment.toml:2:10: system.name: \"./\" is a folder; expected a file\n");
   CHECK(told_with("--overlay .") == "command line: --overlay: \".\" is a folder; expected a file\n");
@@ -211,5 +212,6 @@ TEST_CASE("misuse: a bad assignment on the command line is told with the right f
   CHECK(told_with("--set =3") == "command line: --set: \"\" is not a key" + form);
   CHECK(told_with("--set workload.micro_batch_size=") ==
         "command line: workload.micro_batch_size: is a string; expected an integer\n");
-  CHECK(told_with("--set chip.clok=1GHz") == "command line: chip.clok: unknown constant; did you mean \"chip.clock\"?\n");
+  CHECK(told_with("--set chip.clok=1GHz") ==
+        "command line: chip.clok: unknown constant; did you mean \"chip.clock\"?\n");
 }

@@ -55,25 +55,59 @@ TEST_CASE("run: paths are relative to the file that names them, wherever podsim 
 TEST_CASE("run: flags alone describe the same run as an experiment file") {
   const ExperimentFolder folder;
   const Value from_file = json_of(run_json(folder, "experiment.toml"));
-  const Value from_flags = json_of(run_json(
-      folder, "--system pod16 --model config.json --ipu-config ipu_config.json --set model.head=pretraining "
-              "--set workload.micro_batch_size=2 --set workload.sequence_length=128"));
+  const Value from_flags =
+      json_of(run_json(folder,
+                       "--system pod16 --model config.json --ipu-config ipu_config.json --set model.head=pretraining "
+                       "--set workload.micro_batch_size=2 --set workload.sequence_length=128"));
   CHECK(from_flags.find("step.time_ps")->as_integer() == from_file.find("step.time_ps")->as_integer());
 }
 
 TEST_CASE("run: the JSON report has the documented keys") {
   const ExperimentFolder folder;
   const Value report = json_of(run_json(folder, "experiment.toml --set workload.target_samples=1000000"));
-  for (const char* key :
-       {"tool.name", "tool.version", "tool.commit", "inputs.sha256", "inputs.plan", "engine.name", "engine.events",
-        "engine.wall_s", "engine.simulated_s", "engine.folded", "engine.repeats", "verdict.fits", "verdict.why_not",
-        "evidence.outside", "batch.micro", "batch.global", "batch.samples_per_call", "throughput.samples_per_s",
-        "throughput.sequences_per_s", "throughput.tokens_per_s", "throughput.samples_per_s_per_device",
-        "throughput.mfu_pct", "throughput.hfu_pct", "step.time_s", "step.time_ps", "step.samples",
-        "step.breakdown_s.compute", "step.breakdown_s.bubble", "schedule.kind", "schedule.forward_stages",
-        "schedule.stages", "schedule.cycles_per_update", "schedule.cycle_time_s", "training.target_samples",
-        "training.updates", "training.time_s", "training.excluded", "devices", "links", "bottleneck.resource",
-        "bottleneck.share_pct", "provenance", "tables"}) {
+  for (const char* key : {"tool.name",
+                          "tool.version",
+                          "tool.commit",
+                          "inputs.sha256",
+                          "inputs.plan",
+                          "engine.name",
+                          "engine.events",
+                          "engine.wall_s",
+                          "engine.simulated_s",
+                          "engine.folded",
+                          "engine.repeats",
+                          "verdict.fits",
+                          "verdict.why_not",
+                          "evidence.outside",
+                          "batch.micro",
+                          "batch.global",
+                          "batch.samples_per_call",
+                          "throughput.samples_per_s",
+                          "throughput.sequences_per_s",
+                          "throughput.tokens_per_s",
+                          "throughput.samples_per_s_per_device",
+                          "throughput.mfu_pct",
+                          "throughput.hfu_pct",
+                          "step.time_s",
+                          "step.time_ps",
+                          "step.samples",
+                          "step.breakdown_s.compute",
+                          "step.breakdown_s.bubble",
+                          "schedule.kind",
+                          "schedule.forward_stages",
+                          "schedule.stages",
+                          "schedule.cycles_per_update",
+                          "schedule.cycle_time_s",
+                          "training.target_samples",
+                          "training.updates",
+                          "training.time_s",
+                          "training.excluded",
+                          "devices",
+                          "links",
+                          "bottleneck.resource",
+                          "bottleneck.share_pct",
+                          "provenance",
+                          "tables"}) {
     CHECK_MESSAGE(report.find(key) != nullptr, key);
   }
   CHECK(report.find("devices")->elements().size() >= 16);
@@ -116,7 +150,8 @@ TEST_CASE("run: the written plan reruns to the same inputs and throughput from w
   const Value again = json_of(run_json(folder, "results/a/plan.toml --out results/b"));
   CHECK(again.find("inputs.sha256")->as_string() == first.find("inputs.sha256")->as_string());
   CHECK(again.find("step.time_ps")->as_integer() == first.find("step.time_ps")->as_integer());
-  CHECK(contains(folder.read("results/a/plan.toml"), "config = \"../../sub/config.json\"  # sub/experiment.toml:5:10\n"));
+  CHECK(
+      contains(folder.read("results/a/plan.toml"), "config = \"../../sub/config.json\"  # sub/experiment.toml:5:10\n"));
   const Value third = json_of(run_json(folder, "results/b/plan.toml"));
   CHECK(third.find("inputs.sha256")->as_string() == first.find("inputs.sha256")->as_string());
 }
@@ -172,7 +207,8 @@ TEST_CASE("check: what does not fit exits with 3 and names need, have and a reme
   CHECK(broken.find("need")->as_number() > broken.find("have")->as_number());
   const std::string remedy = broken.find("remedy")->as_string();
   REQUIRE(contains(remedy, " = "));
-  CHECK(folder.podsim("check experiment.toml --set workload.micro_batch_size=64 --set '" + remedy + "'").exit_code == 0);
+  CHECK(folder.podsim("check experiment.toml --set workload.micro_batch_size=64 --set '" + remedy + "'").exit_code ==
+        0);
   const CommandResult run = folder.podsim("run experiment.toml --engine native --set workload.micro_batch_size=64");
   CHECK(run.exit_code == 3);
   CHECK(contains(run.out, "DOES NOT FIT: tile memory on ipu"));
@@ -189,9 +225,10 @@ TEST_CASE("sweep: points that are invalid or do not fit are rows with status and
   CHECK(result.out.starts_with("workload.micro_batch_size,ipu.gradient_accumulation_steps,status,reason,"));
   CHECK(contains(result.out, "\n2,64,ok,,"));
   CHECK(contains(result.out, "\n64,64,does_not_fit,tile memory on ipu"));
-  CHECK(contains(result.out, "\n2,8,invalid,\"command line: ipu.gradient_accumulation_steps: "
-                             "gradient_accumulation_steps is 8, but this pipeline has 5 forward and 9 training "
-                             "stages; expected at least 9 "));
+  CHECK(contains(result.out,
+                 "\n2,8,invalid,\"command line: ipu.gradient_accumulation_steps: "
+                 "gradient_accumulation_steps is 8, but this pipeline has 5 forward and 9 training "
+                 "stages; expected at least 9 "));
 }
 
 TEST_CASE("sweep: a point that cannot be set or simulated is a row, not the end of the sweep") {
@@ -213,7 +250,8 @@ TEST_CASE("sweep: values equal those of single runs, and --out writes the same t
   const CommandResult sweep = folder.podsim(command);
   const Value run = json_of(run_json(folder, "experiment.toml --set ipu.gradient_accumulation_steps=32"));
   const std::string rest = sweep.out.substr(sweep.out.find("\n32,"));
-  CHECK(contains(rest.substr(0, rest.find("\n64,")), "," + std::to_string(run.find("batch.global")->as_integer()) + ","));
+  CHECK(
+      contains(rest.substr(0, rest.find("\n64,")), "," + std::to_string(run.find("batch.global")->as_integer()) + ","));
   CHECK(folder.podsim(command + " --out table.csv").out.empty());
   CHECK(folder.read("table.csv") == sweep.out);
 }

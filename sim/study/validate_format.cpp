@@ -92,8 +92,7 @@ std::string skipped_lines(const std::vector<ValidatedCase>& cases) {
   if (reasons.empty()) return "";
   std::string text = "\nSkipped\n";
   for (const Reason& reason : reasons) {
-    text += fmt::format("  {:>4}  {} ({}{})\n", reason.count, reason.text, reason.first,
-                        reason.count > 1 ? ", …" : "");
+    text += fmt::format("  {:>4}  {} ({}{})\n", reason.count, reason.text, reason.first, reason.count > 1 ? ", …" : "");
   }
   return text;
 }

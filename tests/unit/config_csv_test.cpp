@@ -45,7 +45,9 @@ TEST_CASE("csv: a row knows its first line, also behind line ends inside quotes 
 }
 
 TEST_CASE("csv: a byte-order mark and carriage returns are accepted") {
-  const CsvTable table = table_of("\xEF\xBB\xBF" "a,b\r\n\"1\",2\r\n");
+  const CsvTable table = table_of(
+      "\xEF\xBB\xBF"
+      "a,b\r\n\"1\",2\r\n");
   CHECK(table.columns == Cells{"a", "b"});
   REQUIRE(table.rows.size() == 1);
   CHECK(table.rows[0].cells == Cells{"1", "2"});

@@ -146,15 +146,15 @@ TEST_CASE("case reader: a complete row becomes an experiment with the row as pla
 
 TEST_CASE("case reader: empty cells take the documented defaults, each of them named") {
   Cells cells = rate_cells();
-  for (const char* column :
-       {"optimizer_state_offchip", "rts", "matmul_proportion", "embedding_serialization_factor", "packing_factor",
-        "split_qkv", "attention_dropout", "ffn_dropout", "first_moment_bytes", "checkpoint_format", "device_iterations"})
+  for (const char* column : {"optimizer_state_offchip", "rts", "matmul_proportion", "embedding_serialization_factor",
+                             "packing_factor", "split_qkv", "attention_dropout", "ffn_dropout", "first_moment_bytes",
+                             "checkpoint_format", "device_iterations"})
     cells[column] = "";
   const PublishedCase one = case_of(cells);
   for (const char* text :
-       {"optimizer_state_offchip = true", "rts = false", "matmul_proportion = 0.6", "embedding_serialization_factor = 1",
-        "packing_factor = 1", "split_qkv = false", "attention_dropout = true", "ffn_dropout = false",
-        "first_moment_bytes = 4", "checkpoint_format = float16", "device_iterations = 1"}) {
+       {"optimizer_state_offchip = true", "rts = false", "matmul_proportion = 0.6",
+        "embedding_serialization_factor = 1", "packing_factor = 1", "split_qkv = false", "attention_dropout = true",
+        "ffn_dropout = false", "first_moment_bytes = 4", "checkpoint_format = float16", "device_iterations = 1"}) {
     CHECK_MESSAGE(took(one, text), text);
   }
   CHECK(one.defaults.size() == 11);

@@ -66,7 +66,7 @@ ValidatedCase skipped(const std::string& id, const std::string& reason) {
 
 Validation sample() {
   Validation validation;
-  validation.cases = {rate("a", 100, 90, true), rate("b", 200, 208, false), point("m", true, true),
+  validation.cases = {rate("a", 64, 48, true), rate("b", 128, 144, false), point("m", true, true),
                       point("n", false, true), skipped("s", "a reason")};
   validation.cases.push_back(rate("low", 10, 100, false));
   validation.cases.back().lower_bound = "host bound";
@@ -128,17 +128,17 @@ TEST_CASE("validate: a table of no known kind is a problem, and so is a text tha
   CHECK(diagnosed("a,a\n") == "t.csv:1:1: there are two columns called \"a\"\n");
 }
 
-// Errors of -10 % and +4 %: mean of sizes 7, mean -3; the lower bound is left out.
+// Errors of -25 % and +12.5 %: mean of sizes 18.75, mean -6.25; the lower bound is left out.
 TEST_CASE("validate: a group has mean, largest and signed error, and points that are right or wrong") {
   const Validation validation = sample();
   const ValidationGroup& all = group_called(validation.groups, "throughput");
   CHECK(all.cases == 2);
-  CHECK(*all.mape_pct == doctest::Approx(7));
-  CHECK(*all.maximum_pct == doctest::Approx(10));
-  CHECK(*all.bias_pct == doctest::Approx(-3));
+  CHECK(*all.mape_pct == doctest::Approx(18.75));
+  CHECK(*all.maximum_pct == doctest::Approx(25));
+  CHECK(*all.bias_pct == doctest::Approx(-6.25));
   CHECK(*all.spearman == doctest::Approx(1));
   CHECK(group_called(validation.groups, "throughput, fitted").cases == 1);
-  CHECK(*group_called(validation.groups, "throughput, held out").maximum_pct == doctest::Approx(4));
+  CHECK(*group_called(validation.groups, "throughput, held out").maximum_pct == doctest::Approx(12.5));
   const ValidationGroup& points = group_called(validation.groups, "memory points");
   CHECK(*points.right == 1);
   CHECK(*points.wrong == 1);
@@ -161,10 +161,9 @@ TEST_CASE("validate: a wrong memory point is out of tolerance, a rate only beyon
 
 TEST_CASE("validate: the text shows cases, groups, reasons and that defaults were taken") {
   const std::string text = to_text(sample());
-  for (const char* part : {"  a              100            90  -10.0 %  sequences_per_s  fitted\n",
-                           "  b              200           208   +4.0 %  sequences_per_s  held out\n",
-                           "  n     does_not_fit          fits    WRONG  memory           held out\n",
-                           "lower bound\n", "\nSkipped\n     1  a reason (s)\n",
+  for (const char* part : {"-25.0 %  sequences_per_s  fitted\n", "+12.5 %  sequences_per_s  held out\n",
+                           "  n    does_not_fit       fits    WRONG  memory           held out\n", "lower bound\n",
+                           "\nSkipped\n     1  a reason (s)\n",
                            "\n1 of the cases took defaults for empty cells; --format json names them.\n"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, part << "\n" << text);
   }
@@ -173,18 +172,19 @@ TEST_CASE("validate: the text shows cases, groups, reasons and that defaults wer
 TEST_CASE("validate: the JSON has cases and groups with their keys") {
   const std::string text = to_json(sample());
   for (const char* part :
-       {"\"id\": \"a\"", "\"measured\": 100", "\"predicted\": 90", "\"error_pct\": -10", "\"source\": \"somewhere\"",
+       {"\"id\": \"a\"", "\"measured\": 64", "\"predicted\": 48", "\"error_pct\": -25", "\"source\": \"somewhere\"",
         "\"fitted\": true", "\"held_out\": true", "\"measured\": \"does_not_fit\"", "\"predicted\": \"fits\"",
         "\"skipped_reason\": \"a reason\"", "\"lower_bound\": \"host bound\"", "\"rts = false\"", "\"groups\": [",
-        "\"mape_pct\": 7", "\"wrong\": 1"}) {
+        "\"mape_pct\": 18.75", "\"wrong\": 1"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, part << "\n" << text);
   }
 }
 
 TEST_CASE("validate: the CSV has a line per case") {
   const std::string text = to_csv(sample());
-  CHECK(text.starts_with("id,quantity,measured,predicted,error_pct,source,fitted,held_out,lower_bound,skipped_reason,"
-                         "defaults\na,sequences_per_s,100,90,-10"));
+  CHECK(
+      text.starts_with("id,quantity,measured,predicted,error_pct,source,fitted,held_out,lower_bound,skipped_reason,"
+                       "defaults\na,sequences_per_s,64,48,-25,somewhere,true,false,,,rts = false\n"));
   CHECK(text.find("n,fits,does_not_fit,fits,,,false,true,,,\n") != std::string::npos);
   CHECK(text.find("s,sequences_per_s,5,,,,false,false,,a reason,\n") != std::string::npos);
 }

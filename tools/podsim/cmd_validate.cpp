@@ -61,8 +61,7 @@ ExitCode cmd_validate(const Arguments& arguments) {
   const ConfigFiles configs = configs_from(arguments);
   const std::vector<ReferenceTable> tables = tables_from(arguments, configs);
   Diagnostics diagnostics;
-  const Validation validation =
-      validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
+  const Validation validation = validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
   print(format == "json" ? to_json(validation) : format == "csv" ? to_csv(validation) : to_text(validation));

@@ -4,8 +4,8 @@
 // pod, Q pods and V bytes of gradients in a replica:
 //   1. reduce-scatter inside each pod: Rp - 1 steps of V / Rp over the hops from replica to replica;
 //   2. between pods, each replica with the ones of its rank in the other pods, of the V / Rp that it now owns: a
-//      reduce-scatter and an all-gather of Q - 1 steps of V / (Rp Q) each, over a GW-Link hop of its own. All ranks go at
-//      once, each over the GW-Links of the machines it stands on;
+//      reduce-scatter and an all-gather of Q - 1 steps of V / (Rp Q) each, over a GW-Link hop of its own. All ranks go
+//      at once, each over the GW-Links of the machines it stands on;
 //   3. all-gather inside each pod, as 1.
 // With sharded state the optimizer stands between the reduce-scatters and the all-gathers, each replica updating its
 // 1 / (Rp Q); else behind all of them.

@@ -122,8 +122,8 @@ class Resolver {
     if (system.hosts >= 1 && system.hosts <= most) return;
     const char* key = "system.hosts";
     diagnostics_.error(context_.constants[*context_.constants.find(key)].place, key,
-                       fmt::format("{} is no number of hosts for {} machines in {} pod{}", system.hosts,
-                                   system.machines, pods, pods == 1 ? "" : "s"),
+                       fmt::format("{} is no number of hosts for {} machine{} in {} pod{}", system.hosts,
+                                   system.machines, system.machines == 1 ? "" : "s", pods, pods == 1 ? "" : "s"),
                        fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
   }
 

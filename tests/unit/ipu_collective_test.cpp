@@ -85,8 +85,8 @@ TEST_CASE("collective: half the GW-Link bandwidth adds the between-pod term once
   const Case c = cases()[1];
   const Ran base = run_of(experiment(c.experiment), c.changes);
   const Ran slow = run_of(experiment(c.experiment), {"system.gateway.factor=0.390625"});
-  const double added = between_pods_s(sum(gradients(base)), c, k_gateway / 2) -
-                       between_pods_s(sum(gradients(base)), c, k_gateway);
+  const double added =
+      between_pods_s(sum(gradients(base)), c, k_gateway / 2) - between_pods_s(sum(gradients(base)), c, k_gateway);
   CHECK(added > 1e-3);
   CHECK(near(slow.step_s() - base.step_s(), added));
   CHECK(near(slow.part_s(CostCategory::collective) - base.part_s(CostCategory::collective), added));

@@ -59,12 +59,20 @@ TEST_CASE("systems: a pod full of replicas has the peak of its datasheet") {
     std::int64_t hosts;
     double pflops;  // with half partials
   };
-  const std::vector<Expected> pods = {
-      {"pod4", 4, 1, 0.9986},     {"pod8", 8, 1, 15.978 / 8},    {"pod16", 16, 1, 3.994},
-      {"pod32", 32, 1, 15.978 / 2}, {"pod64", 64, 1, 15.978},     {"pod128", 128, 2, 31.955},
-      {"pod256", 256, 4, 63.9},   {"bow-pod4", 4, 1, 1.394},     {"bow-pod8", 8, 1, 89.23 / 32},
-      {"bow-pod16", 16, 1, 5.58}, {"bow-pod32", 32, 1, 89.23 / 8}, {"bow-pod64", 64, 1, 22.31},
-      {"bow-pod128", 128, 2, 89.23 / 2}, {"bow-pod256", 256, 4, 89.23}};
+  const std::vector<Expected> pods = {{"pod4", 4, 1, 0.9986},
+                                      {"pod8", 8, 1, 15.978 / 8},
+                                      {"pod16", 16, 1, 3.994},
+                                      {"pod32", 32, 1, 15.978 / 2},
+                                      {"pod64", 64, 1, 15.978},
+                                      {"pod128", 128, 2, 31.955},
+                                      {"pod256", 256, 4, 63.9},
+                                      {"bow-pod4", 4, 1, 1.394},
+                                      {"bow-pod8", 8, 1, 89.23 / 32},
+                                      {"bow-pod16", 16, 1, 5.58},
+                                      {"bow-pod32", 32, 1, 89.23 / 8},
+                                      {"bow-pod64", 64, 1, 22.31},
+                                      {"bow-pod128", 128, 2, 89.23 / 2},
+                                      {"bow-pod256", 256, 4, 89.23}};
   for (const Expected& pod : pods) {
     CAPTURE(pod.name);
     const Plan plan = plan_of(bert_base(pod.name, "[3, 3, 3, 3]", pod.ipus / 4));
@@ -77,6 +85,7 @@ TEST_CASE("systems: a pod full of replicas has the peak of its datasheet") {
     CHECK(system.has_streaming_memory);
     CHECK(plan.family->step_facts(plan).devices == pod.ipus);
     CHECK(peak_pflops(plan) == doctest::Approx(pod.pflops).epsilon(1e-3));
+    CHECK(contains(to_toml(plan), "as few as 64 IPUs each allow"));
     CHECK(contains(to_toml(plan), fmt::format("instances = {}", std::max<std::int64_t>(1, pod.ipus / 64))));
   }
 }
@@ -99,17 +108,19 @@ TEST_CASE("systems: cards are linked as nodes and have no Streaming Memory") {
 }
 
 TEST_CASE("systems: the Mk1 multiplies single precision at a quarter of its half rate") {
-  const Plan c2 = plan_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
-                          {"workload.precision=\"fp32\""});
+  const Plan c2 =
+      plan_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"), {"workload.precision=\"fp32\""});
   const ipu::IpuConstants& constants = dynamic_cast<const ipu::IpuPlan&>(*c2.family_plan).constants;
   const ipu::AmpConstants& single = constants.cost.planner.modes[2];
-  const double per_cycle = 6.0 * static_cast<double>(single.input_grain * single.output_grain) / (single.six_rows / cycles(1));
+  const double per_cycle =
+      6.0 * static_cast<double>(single.input_grain * single.output_grain) / (single.six_rows / cycles(1));
   CHECK(per_cycle == doctest::Approx(8));
   CHECK(constants.chip.peak[2].in_base() == doctest::Approx(2 * 8 * 1216 * 1.6e9).epsilon(1e-3));
-  CHECK(problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
-                    {"workload.precision=\"fp16.16\""}) ==
-        "experiment.toml:10:1: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
-        "fp32\n");
+  CHECK(
+      problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
+                  {"workload.precision=\"fp16.16\""}) ==
+      "experiment.toml:10:1: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
+      "fp32\n");
 }
 
 TEST_CASE("systems: optimizer state off the chip is refused where there is no Streaming Memory") {
@@ -122,6 +133,18 @@ TEST_CASE("systems: optimizer state off the chip is refused where there is no St
   CHECK(problems_of(bert_base("c600", "[12]", 1), {"workload.optimizer=\"sgd\""}) == "");
 }
 
+TEST_CASE("systems: Streaming Memory is no remedy where there is none") {
+  const auto remedy = [](const char* system) {
+    const Plan plan =
+        plan_of(bert_base(system, "[12]", 1, "optimizer_state_offchip = false\nmatmul_proportion = 0.2\n"));
+    const Verdict verdict = plan.family->verdict(plan, true);
+    REQUIRE(verdict.broken.size() == 1);
+    return verdict.broken[0].remedy;
+  };
+  CHECK(remedy("pod4") == "ipu.optimizer_state_offchip = true");
+  CHECK(remedy("c600") == "");
+}
+
 TEST_CASE("systems: a replica never straddles pods") {
   const std::string layers = "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
   CHECK(problems_of(bert_base("pod128", "[-1]", 1, "ipus_per_replica = 128\n")) ==
@@ -132,9 +155,10 @@ TEST_CASE("systems: a replica never straddles pods") {
         "straddle two pods; expected a divisor of 64\n"
         "experiment.toml:11:18: warning: ipu.ipus_per_replica: 128 IPUs are reserved for the 96 in use, since device "
         "counts are powers of two: 32 IPUs idle\n");
-  CHECK(contains(problems_of(bert_base("pod128", "[3, 3, 3, 3]", 24)),
-                 "ipu.replication_factor: 24 replicas do not fill pods of 16 alike: 8 in the last; expected a multiple of "
-                 "16\n"));
+  CHECK(contains(
+      problems_of(bert_base("pod128", "[3, 3, 3, 3]", 24)),
+      "ipu.replication_factor: 24 replicas do not fill pods of 16 alike: 8 in the last; expected a multiple of "
+      "16\n"));
   CHECK(problems_of(bert_base("pod64", "[3, 3, 3, 3]", 48), {"system.nodes=3"}) ==
         "experiment.toml:12:22: ipu.replication_factor: 256 IPUs would be reserved for the 192 in use, since device "
         "counts are powers of two, but a Pod64 has 192\n");
@@ -150,10 +174,11 @@ TEST_CASE("systems: idle IPUs of a power of two are devices of the report") {
 TEST_CASE("systems: a pod has one to four hosts") {
   const std::string toml = bert_base("pod64", "[3, 3, 3, 3]", 16);
   CHECK(problems_of(toml, {"system.hosts=4"}) == "");
-  CHECK(problems_of(toml, {"system.hosts=5"}) ==
-        "command line: system.hosts: 5 is no number of hosts for 16 machines in 1 pod; expected 1 to 4, at most 4 for a "
-        "pod\n");
+  CHECK(
+      problems_of(toml, {"system.hosts=5"}) ==
+      "command line: system.hosts: 5 is no number of hosts for 16 machines in 1 pod; expected 1 to 4, at most 4 for a "
+      "pod\n");
   CHECK(problems_of(bert_base("pod4", "[3, 3, 3, 3]", 1), {"system.hosts=2"}) ==
-        "command line: system.hosts: 2 is no number of hosts for 1 machines in 1 pod; expected 1 to 1, at most 4 for a "
+        "command line: system.hosts: 2 is no number of hosts for 1 machine in 1 pod; expected 1 to 1, at most 4 for a "
         "pod\n");
 }

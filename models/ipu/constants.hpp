@@ -27,6 +27,8 @@ struct ChipConstants {
   Bytes tile_memory;
   Clock clock;
   std::array<FlopRate, k_amp_modes> peak;  // by mode, whole chip
+  bool half_partials = true;               // false: half inputs are multiplied at one rate, and `peak` says it twice
+  std::optional<FlopRate> peak_fp8;
 };
 
 struct AmpConstants {
@@ -85,6 +87,7 @@ struct SystemConstants {
   std::int64_t machines = 0;
   std::int64_t hosts = 0;
   std::int64_t ipus_per_pod = 0;       // IPUs joined by IPU-Links; larger systems are several of these
+  bool has_streaming_memory = true;    // memory of a machine beside that of its IPUs
   std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
   std::int64_t sharding_minimum_elements = 0;  // smaller tensors are not sharded over replicas

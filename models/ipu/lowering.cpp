@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/ipu/collective.hpp"
 #include "models/ipu/memory.hpp"
 #include "models/ipu/stage_work.hpp"
 #include "models/ipu/update_cost.hpp"
@@ -31,6 +32,7 @@ class TrainingLowering {
         pod_(build_pod(ipu_plan.pod, pipeline_, constants_)),
         fold_(fold_replicas(pod_, slowdown_, options.fold)),
         parameters_(place_parameters(plan.graph, setup_, constants_)),
+        reduction_(pod_, parameters_),
         works_(prepare_work(inputs_, costs_)) {
     if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
     stash_ = builder_.memory_category(k_stash);
@@ -72,6 +74,7 @@ class TrainingLowering {
           const MemoryCategory category = builder_.memory_category(entry.category);
           if (entry.always_live) builder_.always_live(replica.sram[ipu], category, entry.bytes);
         }
+        if (replica.streaming_memory.empty()) continue;
         builder_.always_live(replica.streaming_memory[ipu], builder_.memory_category(k_optimizer_state),
                              streamed_state(parameters_[ipu], inputs_.settings, setup_));
       }
@@ -186,38 +189,17 @@ class TrainingLowering {
   // ---- update
   void add_update(std::vector<ProgramBlock>& blocks) {
     const std::size_t begin = blocks.size();
-    const std::int64_t steps = setup_.replication_factor - 1;
     const bool sharded = setup_.replicated_tensor_sharding;
-    if (steps > 0)
-      add_ring(sharded ? "gradient reduce-scatter" : "gradient all-reduce", sharded ? steps : 2 * steps, blocks);
+    reduction_.add_before_optimizer(builder_, sharded, blocks);
     add_state_traffic("optimizer state load", blocks);
     blocks.emplace_back(optimizer_segment());
     add_state_traffic("optimizer state store", blocks);
-    if (steps > 0 && sharded) add_ring("weight all-gather", steps, blocks);
+    reduction_.add_after_optimizer(builder_, sharded, blocks);
     blocks.emplace_back(
         fixed_time("update turn-around", constants_.software.update_overhead, CostCategory::weight_update));
     for (std::size_t i = begin; i < blocks.size(); ++i) {
       if (const auto* segment = std::get_if<SegmentId>(&blocks[i])) builder_.mark(k_update_mark, *segment);
     }
-  }
-
-  // One ring step: every IPU sends a chunk of its gradients to the same position of the next replica; all positions
-  // share the hop.
-  void add_ring(const std::string& name, std::int64_t steps, std::vector<ProgramBlock>& blocks) {
-    constexpr std::int64_t k_half = 2;
-    const std::int64_t replicas = setup_.replication_factor;
-    SegmentBuilder segment = builder_.segment(name + " step");
-    for (std::size_t replica = 0; replica < pod_.replicas.size(); ++replica) {
-      const ReplicaResources& own = pod_.replicas[replica];
-      const ReplicaResources& next = pod_.replicas[(replica + 1) % pod_.replicas.size()];
-      for (std::size_t position = 0; position < own.ipus.size(); ++position) {
-        const std::int64_t chunk = (parameters_[position].elements + replicas - 1) / replicas;
-        if (chunk == 0) continue;
-        segment.transfer(own.ipus[position], next.ipus[position], pod_.ring_hops[replica], Bytes(k_half * chunk),
-                         CostCategory::collective, name);
-      }
-    }
-    blocks.emplace_back(Repeat{steps, name, {builder_.add(std::move(segment))}});
   }
 
   void add_state_traffic(const std::string& name, std::vector<ProgramBlock>& blocks) {
@@ -284,6 +266,7 @@ class TrainingLowering {
   Pod pod_;
   ReplicaFold fold_;
   std::vector<PlacedParameters> parameters_;
+  ReplicaReduction reduction_;
   std::vector<BlockWork> works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   ProgramBuilder builder_;

@@ -25,7 +25,8 @@ class Candidates {
 
   std::vector<Candidate> all() {
     const TrainingSetup& setup = ipu_plan_.setup;
-    if (!setup.optimizer_state_offchip && optimizer_state_bytes(plan_.settings) > 0) {
+    const bool streaming = ipu_plan_.constants.system.has_streaming_memory;
+    if (streaming && !setup.optimizer_state_offchip && optimizer_state_bytes(plan_.settings) > 0) {
       add("ipu.optimizer_state_offchip = true", [](Candidate& c) { c.setup.optimizer_state_offchip = true; });
     }
     if (!setup.replicated_tensor_sharding && setup.replication_factor > 1) {

@@ -26,10 +26,15 @@ class Resolver {
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
+    check_hosts();
+    check_streaming_memory(config);
     if (placement) check_batch(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
     for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
+    const std::string instances_origin =
+        config.instances.given ? config.instances.origin : "default: as few as 64 IPUs each allow";
+    plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), instances_origin});
     return std::move(plan_);
   }
 
@@ -51,8 +56,14 @@ class Resolver {
     WorkloadSettings& settings = context_.settings;
     std::string origin = "experiment";
     if (settings.precision.empty()) {
-      settings.precision = config.enable_half_partials.value ? "fp16.16" : "fp16.32";
-      origin = fmt::format("enable_half_partials: {}", config.enable_half_partials.origin);
+      const bool half = plan_->constants.chip.half_partials && config.enable_half_partials.value;
+      settings.precision = half ? "fp16.16" : "fp16.32";
+      origin = plan_->constants.chip.half_partials
+                   ? fmt::format("enable_half_partials: {}", config.enable_half_partials.origin)
+                   : "the rate of this chip does not depend on partial sums";
+    } else if (settings.precision == "fp16.16" && !plan_->constants.chip.half_partials) {
+      diagnostics_.error(context_.section.place(), "workload.precision",
+                         "\"fp16.16\" is not a multiply mode of this chip", "fp16.32 or fp32");
     }
     plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
     if (settings.precision == "bf16" || settings.precision == "fp8") {
@@ -81,7 +92,7 @@ class Resolver {
     request.vocabulary = graph.vocabulary;
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;
-    request.instances = std::max<std::int64_t>(1, system.hosts * context_.nodes);
+    request.pod_ipus = system.ipus_per_pod;
     request.micro_batch_size = context_.settings.micro_batch_size;
     request.dataset_samples = context_.settings.dataset_samples;
     return request;
@@ -116,6 +127,29 @@ class Resolver {
                            fmt::format("ipu0 to ipu{}", ipus - 1));
       }
     }
+  }
+
+  void check_hosts() {
+    constexpr std::int64_t k_hosts_per_pod = 4;
+    const SystemConstants& system = plan_->constants.system;
+    const std::int64_t pods = std::max<std::int64_t>(1, system.ipus / system.ipus_per_pod);
+    const std::int64_t most = std::min(system.machines, k_hosts_per_pod * pods);
+    if (system.hosts >= 1 && system.hosts <= most) return;
+    const char* key = "system.hosts";
+    diagnostics_.error(context_.constants[*context_.constants.find(key)].place, key,
+                       fmt::format("{} is no number of hosts for {} machine{} in {} pod{}", system.hosts,
+                                   system.machines, system.machines == 1 ? "" : "s", pods, pods == 1 ? "" : "s"),
+                       fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
+  }
+
+  void check_streaming_memory(const IpuConfig& config) {
+    const Setting<bool>& off_chip = config.optimizer_state_offchip;
+    if (plan_->constants.system.has_streaming_memory || !off_chip.valid || !off_chip.value) return;
+    if (optimizer_state_bytes(context_.settings) == 0) return;
+    diagnostics_.error(off_chip.place, "ipu.optimizer_state_offchip",
+                       fmt::format("is true{}, but a {} has no Streaming Memory to hold the optimizer state",
+                                   off_chip.given ? "" : " by default", display_name(context_.system)),
+                       "false");
   }
 
   void fill_setup(const IpuConfig& config, const Placement& placement) {

@@ -243,14 +243,18 @@ TEST_CASE("ipu placement: case 20, more than 64 IPUs need several instances") {
   request.system_name = "Pod128";
   request.system_ipus = 128;
   const std::string toml = "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 16\nreplication_factor = 32\n";
-  PlacementRequest distributed = request;
-  distributed.instances = 2;
   check_cases({
-      {"one instance", toml, request, false,
-       "experiment.toml:4:22: ipu.replication_factor: 128 IPUs in 1 instance; one drives at most 64; expected a "
-       "distributed run of at least 2 instances\n"},
-      {"two instances", toml, distributed, true, ""},
+      {"one instance", toml + "instances = 1\n", request, false,
+       "experiment.toml:5:13: ipu.instances: 128 IPUs in 1 instance; one drives at most 64; expected a distributed run "
+       "of at least 2 instances\n"},
+      {"two instances", toml + "instances = 2\n", request, true, ""},
+      {"as many as needed", toml, request, true, ""},
+      {"uneven", toml + "instances = 3\n", request, false,
+       "experiment.toml:5:13: ipu.instances: 32 replicas do not share out among 3 instances; expected a divisor of "
+       "32\n"},
   });
+  Scene scene("", toml);
+  CHECK(scene.place(request)->instances == 2);
 }
 
 TEST_CASE("ipu placement: case 9, sharding without replicas is kept, unused and warned about") {

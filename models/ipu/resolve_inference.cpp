@@ -27,6 +27,25 @@ void settle_output_mode(Setting<std::string>& mode, Diagnostics& diagnostics) {
   }
 }
 
+// One token a call, without a cache: each recomputes the static length, one IPU after the other.
+void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics) {
+  Setting<std::int64_t>& iterations = config.inference.device_iterations;
+  if (iterations.valid && iterations.value != 1) {
+    diagnostics.warning(iterations.place, "ipu.inference_device_iterations",
+                        fmt::format("{} is taken as 1 in generation: each token is a host call", iterations.value));
+    iterations.value = 1;
+  }
+  if (context.settings.head != "causal-lm") {
+    diagnostics.error(context.section.place(), "workload.mode",
+                      fmt::format("a \"{}\" head generates no tokens", context.settings.head),
+                      "model.head = \"causal-lm\", or workload.mode = \"inference\"");
+  }
+  if (context.settings.mode == RunMode::generation) settle_generation(context, config, diagnostics);
+  diagnostics.warning(context.section.place(), "workload.mode",
+                      "generation is assumed and uncalibrated: no key-value cache, each token recomputes all positions "
+                      "in one host call");
+}
+
 }  // namespace
 
 void prepare_inference(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics) {
@@ -39,7 +58,9 @@ void fill_inference(const FamilyContext& context, const IpuConfig& config, IpuPl
   const ModelGraph graph = context.model_kind.build(context.shape, context.settings);
   InferenceSetup& inference = plan.setup.inference;
   inference.key_ignored = config.always_sharded_inference();
-  inference.sharded = inference.key_ignored || config.sharded_execution_for_inference.value ||
+  inference.output_tokens = context.settings.output_tokens;
+  inference.sharded = inference.output_tokens > 0 || inference.key_ignored ||
+                      config.sharded_execution_for_inference.value ||
                       make_pipeline(graph, plan.setup.placement).forward_stages() == 1;
   inference.output = output_mode(config.output_mode.value);
   inference.results = result_bytes(graph, context.shape, context.settings);

@@ -75,6 +75,7 @@ struct LinkConstants {
   Bytes streaming_memory;           // of one machine
   Bytes streaming_memory_per_ipu;   // an IPU's share unless it asks for more
   Bandwidth host_bandwidth;         // from the host into one IPU
+  Duration host_latency;            // fixed cost of a host call of inference
   Bandwidth host_output_bandwidth;  // from one IPU into the host
   Bandwidth host_link_bandwidth;    // from the host to the machines behind one link
   std::int64_t machines_per_host_link = 1;

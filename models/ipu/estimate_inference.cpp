@@ -92,7 +92,7 @@ CallEstimate estimate_call(const MemoryInputs& in, const OperatorCostModel& cost
   const CallParts parts = call_parts(in, costs);
   CallEstimate estimate = sharded ? sharded_call(in, parts) : pipelined_call(in, parts);
   if (in.setup.inference.output != OutputMode::all) estimate.call += parts.results;
-  estimate.call += to_sim_time(in.constants.software.call_overhead);
+  estimate.call += to_sim_time(in.constants.system.links.host_latency);
   return estimate;
 }
 

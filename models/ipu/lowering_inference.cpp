@@ -17,7 +17,7 @@ class InferenceLowering : private ReplicaLowering {
     const InferenceSetup& inference = setup_.inference;
     std::vector<ProgramBlock> call = inference.sharded ? sharded_blocks() : pipelined_blocks();
     if (!every_iteration()) call.emplace_back(results("returned results"));
-    call.emplace_back(fixed_time("host call", constants_.software.call_overhead, CostCategory::host_io));
+    call.emplace_back(fixed_time("host call", constants_.system.links.host_latency, CostCategory::host_io));
     if (inference.output_tokens == 0) return finish(std::move(call));
     std::vector<ProgramBlock> request;
     request.emplace_back(Repeat{inference.output_tokens, "tokens", std::move(call)});

@@ -92,7 +92,7 @@ Parts parts_of(const Ran& ran) {
   parts.input = ran.plan.graph.host_input.size() / links.host_bandwidth / seconds(1);
   parts.copy = (ran.plan.graph.boundary.size() / links.neighbour_bandwidth + links.message_latency) / seconds(1);
   parts.results = plan.setup.inference.results.size() / links.host_output_bandwidth / seconds(1);
-  parts.call = plan.constants.software.call_overhead / seconds(1);
+  parts.call = links.host_latency / seconds(1);
   return parts;
 }
 

@@ -116,6 +116,7 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
     diagnostics_.error(written != nullptr ? written->place() : Place{"model", 0, 0}, "model.head",
                        fmt::format("a {} model has no \"{}\" head", kind.type(), settings.head),
                        "one of " + fmt::format("{}", fmt::join(heads, ", ")), nearest(settings.head, heads));
+    settings.head = heads.front();  // for the checks that follow
   }
 }
 
@@ -130,6 +131,7 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
     diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
                        fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
                        fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
+    settings.sequence_length = longest;  // for the checks that follow
   }
   const std::int64_t usual = kind.default_masked_tokens(settings);
   if (usual > 0) {
@@ -140,6 +142,7 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
           written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.masked_tokens",
           fmt::format("{} masked tokens in a sequence of {}", settings.masked_tokens, settings.sequence_length),
           "at most the sequence length");
+      settings.masked_tokens = settings.sequence_length;  // for the checks that follow
     }
   } else {
     warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));

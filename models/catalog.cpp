@@ -1,5 +1,6 @@
 #include "models/catalog.hpp"
 
+#include "models/ipu/case_reader.hpp"
 #include "models/ipu/family.hpp"
 #include "models/workloads/bert.hpp"
 #include "models/workloads/gpt2.hpp"
@@ -11,6 +12,7 @@ Catalog make_catalog() {
   catalog.families.push_back(std::make_unique<ipu::IpuFamily>());
   catalog.model_kinds.push_back(std::make_unique<Bert>());
   catalog.model_kinds.push_back(std::make_unique<Gpt2>());
+  catalog.case_readers.push_back(std::make_unique<ipu::IpuCaseReader>());
   return catalog;
 }
 

@@ -31,9 +31,9 @@ TableKind kind_of(const CaseRow& row) {
 
 // Their operators are not modelled; a better reason than the layers that their rows do not have.
 bool is_convolution_network(std::string_view model) {
-  static constexpr std::array<std::string_view, 5> k_begins{"resnet", "resnext", "efficientnet", "mobilenet",
-                                                            "unet"};
-  return std::any_of(k_begins.begin(), k_begins.end(), [&](std::string_view begin) { return model.starts_with(begin); });
+  static constexpr std::array<std::string_view, 5> k_begins{"resnet", "resnext", "efficientnet", "mobilenet", "unet"};
+  return std::any_of(k_begins.begin(), k_begins.end(),
+                     [&](std::string_view begin) { return model.starts_with(begin); });
 }
 
 // The smallest pod with at least so many IPUs.
@@ -80,8 +80,7 @@ class RowToExperiment {
       return cells_.skip(fmt::format("metric {} is not compared", metric));
     }
     result_.measured = cells_.required_number("value");
-    const std::string unit =
-        cells_.text("throughput_unit_note", metric == "images_per_s" ? "images" : "sequences");
+    const std::string unit = cells_.text("throughput_unit_note", metric == "images_per_s" ? "images" : "sequences");
     if (unit == "sequences") {
       result_.quantity = CaseQuantity::sequences_per_s;
     } else if (unit == "packs") {
@@ -181,7 +180,11 @@ class RowToExperiment {
   // "LAMB (no bias correction)" is LAMB: what stands in parentheses does not change what is computed.
   void read_optimizer() {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> k_optimizers{
-        {{"LAMB", "lamb"}, {"AdamW", "adamw"}, {"Adam", "adam"}, {"SGD", "sgd"}, {"SGD momentum", "sgd-momentum"},
+        {{"LAMB", "lamb"},
+         {"AdamW", "adamw"},
+         {"Adam", "adam"},
+         {"SGD", "sgd"},
+         {"SGD momentum", "sgd-momentum"},
          {"LARS", "lars"}}};
     const std::string written = cells_.text("optimizer", "AdamW");
     const std::string word = written.substr(0, written.find(" ("));
@@ -204,14 +207,17 @@ class RowToExperiment {
     replicas_ = replicas.value_or(1);
     cells_.set(inference_ ? "ipu.inference_replication_factor" : "ipu.replication_factor", replicas_);
     if (!inference_) {
-      const char* column = cells_.has_column("gradient_accumulation") ? "gradient_accumulation"
-                                                                      : "gradient_accumulation_steps";
+      const char* column =
+          cells_.has_column("gradient_accumulation") ? "gradient_accumulation" : "gradient_accumulation_steps";
       if (const auto steps = cells_.required_count(column)) cells_.set("ipu.gradient_accumulation_steps", *steps);
     }
-    cells_.set("ipu.device_iterations", cells_.count("device_iterations", 1));
+    cells_.set(inference_ ? "ipu.inference_device_iterations" : "ipu.device_iterations",
+               cells_.count("device_iterations", 1));
+    if (inference_) cells_.set("ipu.sharded_execution_for_inference", true);  // as the library runs it
     read_layers();
     cells_.set_numbers("ipu.matmul_proportion", "matmul_proportion", 0.6);
-    cells_.set("ipu.embedding_serialization_factor", cells_.count("embedding_serialization_factor", 1));
+    cells_.set(inference_ ? "ipu.inference_embedding_serialization_factor" : "ipu.embedding_serialization_factor",
+               cells_.count("embedding_serialization_factor", 1));
     const bool off_chip = cells_.cell("software") != "poplar-tensorflow2";
     cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", off_chip));
     cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));
@@ -268,8 +274,8 @@ class RowToExperiment {
 PublishedCase skipped_operator(const CaseRow& row) {
   PublishedCase result;
   const auto name = row.cells.find("name");
-  result.id = name != row.cells.end() && !name->second.empty() ? name->second
-                                                                : fmt::format("{}:{}", row.file, row.line);
+  result.id =
+      name != row.cells.end() && !name->second.empty() ? name->second : fmt::format("{}:{}", row.file, row.line);
   result.source_id = result.id;
   result.content = SkippedCase{"a micro-benchmark of one operator"};
   return result;

@@ -57,9 +57,10 @@ class Resolver {
     }
     plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
     if (settings.precision == "bf16" || settings.precision == "fp8") {
-      diagnostics_.error(context_.section.place(), "workload.precision",
-                         fmt::format("\"{}\" is not a format of this chip", settings.precision),
-                         "fp16.16, fp16.32 or fp32");
+      diagnostics_.error(
+          context_.section.place(), "workload.precision",
+          fmt::format("\"{}\" is not a {} of this chip", settings.precision, training() ? "training format" : "format"),
+          "fp16.16, fp16.32 or fp32");
     }
     if (!training()) return;
     origin = "experiment";

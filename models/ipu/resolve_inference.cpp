@@ -40,7 +40,6 @@ void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnost
                       fmt::format("a \"{}\" head generates no tokens", context.settings.head),
                       "model.head = \"causal-lm\", or workload.mode = \"inference\"");
   }
-  if (context.settings.mode == RunMode::generation) settle_generation(context, config, diagnostics);
   diagnostics.warning(context.section.place(), "workload.mode",
                       "generation is assumed and uncalibrated: no key-value cache, each token recomputes all positions "
                       "in one host call");
@@ -50,6 +49,7 @@ void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnost
 
 void prepare_inference(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics) {
   settle_output_mode(config.output_mode, diagnostics);
+  if (context.settings.mode == RunMode::generation) settle_generation(context, config, diagnostics);
   diagnostics.warning(context.section.place(), "workload.mode",
                       "not validated: no public inference measurement exists for IPUs");
 }

@@ -232,8 +232,8 @@ TEST_CASE("ipu placement: replicas and pipelines larger than the system are refu
        "experiment.toml:3:20: ipu.ipus_per_replica: a pipeline of 8 IPUs does not fit on a Pod4 with 4 IPUs; "
        "expected at "
        "most 4\n"},
-      {"inference", pipeline + "inference_replication_factor = 5\n", in_mode(bert_request(24), RunMode::inference),
-       false,
+      {"inference", pipeline + "inference_replication_factor = 5\ninference_device_iterations = 5\n",
+       in_mode(bert_request(24), RunMode::inference), false,
        "experiment.toml:3:31: warning: ipu.gradient_accumulation_steps: 16 is taken as 1 in inference\n"
        "experiment.toml:4:32: ipu.inference_replication_factor: 5 replicas of 4 IPUs do not fit: on a Pod16 with a "
        "4-IPU "

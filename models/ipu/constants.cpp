@@ -52,6 +52,8 @@ LinkConstants read_links(ConstantReader& reader) {
   links.streaming_memory = reader.data("system.streaming.memory");
   links.streaming_memory_per_ipu = reader.data("system.streaming.memory_per_ipu");
   links.host_bandwidth = reader.bandwidth("system.host.bandwidth");
+  links.host_latency = reader.time("system.host.latency");
+  links.host_output_bandwidth = reader.bandwidth("system.host.output_bandwidth");
   links.host_link_bandwidth = reader.bandwidth("system.host_link.bandwidth");
   links.machines_per_host_link = reader.count("system.host_link.machines");
   return links;

@@ -68,16 +68,18 @@ struct CostConstants {
 };
 
 struct LinkConstants {
-  Bandwidth neighbour_bandwidth;   // to the next IPU of a pipeline
-  Duration message_latency;        // fixed cost of a message between IPUs
-  Bandwidth ring_bandwidth;        // a hop of a replica ring inside a pod, shared by all pipeline positions
-  double gateway_factor = 0;       // ring bandwidth between pods over that inside one
-  Duration gateway_latency;        // per step of a ring between pods
-  Bandwidth streaming_bandwidth;   // streaming memory of one machine
-  Bytes streaming_memory;          // of one machine
-  Bytes streaming_memory_per_ipu;  // an IPU's share unless it asks for more
-  Bandwidth host_bandwidth;        // from the host into one IPU
-  Bandwidth host_link_bandwidth;   // from the host to the machines behind one link
+  Bandwidth neighbour_bandwidth;    // to the next IPU of a pipeline
+  Duration message_latency;         // fixed cost of a message between IPUs
+  Bandwidth ring_bandwidth;         // a hop of a replica ring inside a pod, shared by all pipeline positions
+  double gateway_factor = 0;        // ring bandwidth between pods over that inside one
+  Duration gateway_latency;         // per step of a ring between pods
+  Bandwidth streaming_bandwidth;    // streaming memory of one machine
+  Bytes streaming_memory;           // of one machine
+  Bytes streaming_memory_per_ipu;   // an IPU's share unless it asks for more
+  Bandwidth host_bandwidth;         // from the host into one IPU
+  Duration host_latency;            // fixed cost of a host call of inference
+  Bandwidth host_output_bandwidth;  // from one IPU into the host
+  Bandwidth host_link_bandwidth;    // from the host to the machines behind one link
   std::int64_t machines_per_host_link = 1;
 };
 

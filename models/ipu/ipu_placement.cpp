@@ -285,16 +285,19 @@ class Checker {
                  std::move(expected));
   }
 
-  // Only versions before 0.4.0 pipeline inference for certain.
+  // A version that is not known is taken to follow its documentation, which pipelines unless told to shard.
+  // Generation runs one iteration per call, one stage after the other.
   void check_inference_fill() {
     const Setting<bool>& sharded = config_.sharded_execution_for_inference;
     const Setting<std::int64_t>& iterations = mode_.device_iterations;
-    if (!sharded.valid || sharded.value || !iterations.valid || !config_.version.below({4, 0})) return;
+    if (request_.mode == RunMode::generation || config_.always_sharded_inference()) return;
+    if (!sharded.valid || sharded.value || !iterations.valid) return;
     if (iterations.value >= placement_.forward_stages) return;
-    found_.error(iterations.place, key("device_iterations"),
-                 fmt::format("{}device_iterations is {}, but the pipeline has {} stages to fill", mode_.prefix,
-                             iterations.value, placement_.forward_stages),
-                 fmt::format("at least {}, or sharded_execution_for_inference", placement_.forward_stages));
+    found_.error(
+        iterations.place, key("device_iterations"),
+        fmt::format("{}device_iterations is {}{}: device iterations below the pipeline's stages ({})", mode_.prefix,
+                    iterations.value, iterations.given ? "" : " by default", placement_.forward_stages),
+        fmt::format("at least {}, or sharded_execution_for_inference = true", placement_.forward_stages));
   }
 
   // Devices

@@ -83,6 +83,7 @@ class PodBuilder {
       resources.streaming.push_back(add_route(resources, name, {streaming_ports_[machine]}, SimTime()));
     }
     add_host_input(resources, first);
+    if (shape_.host_results) add_host_output(resources, first);
     add_copies(resources, first);
     pod_.replicas.push_back(std::move(resources));
   }
@@ -91,6 +92,19 @@ class PodBuilder {
     const auto machine = static_cast<std::size_t>(machine_of(first));
     resources.host_input = add_route(resources, fmt::format("host-ipu{}", first),
                                      {host_links_[machine], host_ports_[static_cast<std::size_t>(first)]}, SimTime());
+  }
+
+  void add_host_output(ReplicaResources& resources, std::int64_t first) {
+    const std::int64_t ipu = first + pipeline_.forward().back().ipu;
+    const std::int64_t host_link = machine_of(ipu) / constants_.system.links.machines_per_host_link;
+    const auto [shared, added] = result_links_.try_emplace(host_link);
+    if (added) {
+      shared->second = pod_.platform.add(
+          Link{fmt::format("host_link{}.results", host_link), constants_.system.links.host_link_bandwidth});
+    }
+    const LinkId port =
+        pod_.platform.add(Link{fmt::format("ipu{}.result_port", ipu), constants_.system.links.host_output_bandwidth});
+    resources.host_output = add_route(resources, fmt::format("ipu{}-host", ipu), {port, shared->second}, SimTime());
   }
 
   void add_copies(ReplicaResources& resources, std::int64_t first) {
@@ -147,6 +161,7 @@ class PodBuilder {
   std::int64_t machines_on_link_ = 0;
   std::int64_t links_of_host_ = 0;
   std::vector<LinkId> streaming_ports_;
+  std::map<std::int64_t, LinkId> result_links_;  // by host link
 };
 
 // Groups of replicas connected by common links, each ascending, in the order of their first replica.

@@ -20,6 +20,7 @@ struct ReplicaResources {
   std::vector<DeviceId> ipus;
   std::vector<MemoryId> sram;
   RouteId host_input;                      // host to the first IPU
+  RouteId host_output;                     // last forward stage to the host; none where results are not modelled
   std::vector<RouteId> forward_copies;     // from forward stage s to s + 1
   std::vector<RouteId> backward_copies;    // from the backward of s + 1 to that of s
   std::vector<RouteId> streaming;          // Streaming Memory of the IPU's machine; empty where there is none
@@ -44,7 +45,8 @@ std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replic
 struct PodShape {
   std::int64_t replicas = 1;
   std::int64_t ipus_per_replica = 1;
-  std::int64_t ipus = 1;  // reserved in all: at least replicas × ipus_per_replica
+  std::int64_t ipus = 1;      // reserved in all: at least replicas × ipus_per_replica
+  bool host_results = false;  // whether results go back to the host, each way of a host link for itself
 };
 
 Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants);

@@ -6,6 +6,7 @@
 
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
+#include "models/ipu/resolve_inference.hpp"
 #include "sim/plan/model_kind.hpp"
 
 namespace podsim::ipu {
@@ -17,12 +18,9 @@ class Resolver {
 
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
-    if (context_.settings.mode != RunMode::training) {
-      diagnostics_.error(context_.section.place(), "workload.mode", "is not modelled for IPUs yet", "\"training\"");
-      return nullptr;
-    }
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
-    const IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    if (!training()) prepare_inference(context_, config, diagnostics_);
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
@@ -31,6 +29,7 @@ class Resolver {
     if (placement) check_batch(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
+    if (!training()) fill_inference(context_, config, *plan_);
     for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
     const std::string instances_origin =
         config.instances.given ? config.instances.origin : "default: as few as 64 IPUs each allow";
@@ -39,6 +38,8 @@ class Resolver {
   }
 
  private:
+  bool training() const { return context_.settings.mode == RunMode::training; }
+
   void read_constants() {
     ConstantReader reader(context_.constants);
     IpuConstants& constants = plan_->constants;
@@ -67,10 +68,12 @@ class Resolver {
     }
     plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
     if (settings.precision == "bf16" || settings.precision == "fp8") {
-      diagnostics_.error(context_.section.place(), "workload.precision",
-                         fmt::format("\"{}\" is not a training format of this chip", settings.precision),
-                         "fp16.16, fp16.32 or fp32");
+      diagnostics_.error(
+          context_.section.place(), "workload.precision",
+          fmt::format("\"{}\" is not a {} of this chip", settings.precision, training() ? "training format" : "format"),
+          "fp16.16, fp16.32 or fp32");
     }
+    if (!training()) return;
     origin = "experiment";
     if (settings.first_moment_bytes == 0) {
       settings.first_moment_bytes = config.enable_half_first_order_momentum.value ? 2 : 4;
@@ -153,19 +156,20 @@ class Resolver {
   }
 
   void fill_setup(const IpuConfig& config, const Placement& placement) {
-    TrainingSetup& setup = plan_->setup;
+    RunSetup& setup = plan_->setup;
+    setup.run = context_.settings.mode;
     setup.placement = placement.layers;
     setup.ipus_per_replica = placement.ipus_per_replica;
     setup.replication_factor = placement.replication_factor;
     setup.gradient_accumulation_steps = placement.gradient_accumulation;
     setup.device_iterations = placement.device_iterations;
     setup.matmul_proportion = placement.matmul_proportion;
-    setup.embedding_serialization_factor = config.training.embedding_serialization_factor.value;
-    setup.optimizer_state_offchip = config.optimizer_state_offchip.value;
+    setup.embedding_serialization_factor = config.of(setup.run).embedding_serialization_factor.value;
+    setup.optimizer_state_offchip = training() && config.optimizer_state_offchip.value;
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
-    setup.recompute_checkpoint_every_layer = config.recompute_checkpoint_every_layer.value;
+    setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;
     setup.mode = amp_mode(context_.settings.precision);
-    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus};
+    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training()};
   }
 
   FamilyContext& context_;
@@ -175,7 +179,7 @@ class Resolver {
 
 }  // namespace
 
-std::unique_ptr<IpuPlan> resolve_training(FamilyContext& context, Diagnostics& diagnostics) {
+std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
   return Resolver(context, diagnostics).resolve();
 }
 

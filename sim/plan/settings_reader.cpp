@@ -122,8 +122,12 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
 
 void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
   const std::int64_t longest = kind.maximum_sequence_length(shape);
-  settings.sequence_length = integer("workload.sequence_length", longest, "default: the model's maximum");
-  if (settings.sequence_length > longest) {
+  if (settings.mode == RunMode::generation) {
+    read_generation(longest, settings);
+  } else {
+    settings.sequence_length = integer("workload.sequence_length", longest, "default: the model's maximum");
+  }
+  if (settings.sequence_length > longest && document_.find("workload.sequence_length") != nullptr) {
     diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
                        fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
                        fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
@@ -156,6 +160,32 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
       warn_without_effect(path, "it belongs to mode \"generation\"");
     }
   }
+}
+
+// A request of batch_size sequences: input_tokens each, and output_tokens generated one by one, within one static
+// length.
+void SettingsReader::read_generation(std::int64_t longest, WorkloadSettings& settings) {
+  settings.micro_batch_size = integer("workload.batch_size", settings.micro_batch_size, "as workload.micro_batch_size");
+  for (ResolvedKey& key : resolved_) {
+    if (key.path == "workload.micro_batch_size") key.toml_value = std::to_string(settings.micro_batch_size);
+  }
+  for (const char* path : {"workload.input_tokens", "workload.output_tokens"}) {
+    if (document_.find(path) != nullptr) continue;
+    diagnostics_.error(document_.find("workload.mode")->place(), path, "is missing in mode \"generation\"",
+                       "how many tokens a request brings and how many it asks for");
+  }
+  settings.input_tokens = integer("workload.input_tokens", 1, "");
+  settings.output_tokens = integer("workload.output_tokens", 1, "");
+  const std::int64_t needed = settings.input_tokens + settings.output_tokens;
+  settings.sequence_length =
+      integer("workload.sequence_length", std::min(needed, longest), "default: input_tokens + output_tokens");
+  if (needed <= std::min(settings.sequence_length, longest)) return;
+  const Value* written = document_.find("workload.output_tokens");
+  if (written == nullptr) written = document_.find("workload.mode");
+  diagnostics_.error(written->place(), "workload.output_tokens",
+                     fmt::format("{} tokens of input and {} of output do not fit into a length of {}",
+                                 settings.input_tokens, settings.output_tokens, settings.sequence_length),
+                     fmt::format("at most {} together", std::min(settings.sequence_length, longest)));
 }
 
 void SettingsReader::read_targets(WorkloadSettings& settings) {

@@ -2,6 +2,7 @@
 // What the IPU family makes of an experiment: the settings that schedule, costs and memory read.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ class IpuPlan : public FamilyPlan {
 
   TrainingSetup setup;
   IpuConstants constants;
+  std::unique_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
   PodShape pod;
   std::vector<double> slowdown;  // by device
   std::vector<ResolvedKey> resolved_keys;

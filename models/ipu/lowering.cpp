@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "models/ipu/memory.hpp"
 #include "models/ipu/stage_work.hpp"
@@ -10,6 +11,13 @@
 
 namespace podsim::ipu {
 namespace {
+
+// An op that cycles repeat, with what the builder made of its cost and label.
+struct InternedOp {
+  CostId cost;
+  LabelId label;
+  const WorkOp* work = nullptr;
+};
 
 class TrainingLowering {
  public:
@@ -19,7 +27,7 @@ class TrainingLowering {
         slowdown_(ipu_plan.slowdown),
         pipeline_(make_pipeline(plan.graph, setup_.placement)),
         inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_},
-        costs_(constants_.chip, constants_.cost),
+        costs_(*ipu_plan.costs),
         pod_(build_pod(ipu_plan.pod, pipeline_, constants_)),
         fold_(fold_replicas(pod_, slowdown_, options.fold)),
         parameters_(place_parameters(plan.graph, setup_, constants_)),
@@ -28,6 +36,7 @@ class TrainingLowering {
     stash_ = builder_.memory_category(k_stash);
     activations_ = builder_.memory_category(k_activations);
     temporaries_ = builder_.memory_category(k_temporaries);
+    intern_work();
   }
 
   Lowered lower() {
@@ -43,6 +52,17 @@ class TrainingLowering {
   }
 
  private:
+  void intern_work() {
+    for (const BlockWork& work : works_) {
+      auto& phases = interned_.emplace_back();
+      for (const WorkPhase phase : {WorkPhase::forward, WorkPhase::recompute, WorkPhase::backward}) {
+        for (const WorkOp& op : work.phase(phase)) {
+          phases[static_cast<std::size_t>(phase)].push_back({builder_.cost(op.cost), builder_.label(op.label), &op});
+        }
+      }
+    }
+  }
+
   // ---- memory that never moves
   void add_always_live() {
     const std::vector<std::vector<MemoryAccountEntry>> account = account_memory(inputs_, costs_);
@@ -107,21 +127,22 @@ class TrainingLowering {
   }
 
   OpId add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step) {
-    const BlockWork& work = works_[step.block];
     const DeviceId device = replica.ipus[position];
     const MemoryId sram = replica.sram[position];
+    const bool slow = slowdown_[device.index()] != 1.0;
     OpId last;
     bool first = true;
-    for (const WorkOp& op : work.phase(step.phase)) {
-      last = segment.local(device, slowed(op.cost, device), op.label);
+    for (const InternedOp& op : interned_[step.block][static_cast<std::size_t>(step.phase)]) {
+      last = segment.local(device, slow ? builder_.cost(slowed(op.work->cost, device)) : op.cost, op.label);
       if (first && step.first_of_layer) {
         layer_activations_ = layer_total(step.block, position);
         segment.memory_at_start(last, sram, activations_, layer_activations_);
       }
       first = false;
-      if (op.temporary == Bytes()) continue;
-      segment.memory_at_start(last, sram, temporaries_, op.temporary);
-      segment.memory_at_finish(last, sram, temporaries_, Bytes(-op.temporary.count()));
+      const Bytes temporary = op.work->temporary;
+      if (temporary == Bytes()) continue;
+      segment.memory_at_start(last, sram, temporaries_, temporary);
+      segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
     }
     if (step.last_of_layer) segment.memory_at_finish(last, sram, activations_, Bytes(-layer_activations_.count()));
     return last;
@@ -259,11 +280,12 @@ class TrainingLowering {
   const std::vector<double>& slowdown_;
   Pipeline pipeline_;
   MemoryInputs inputs_;
-  const OperatorCostModel costs_;
+  const OperatorCostModel& costs_;
   Pod pod_;
   ReplicaFold fold_;
   std::vector<PlacedParameters> parameters_;
   std::vector<BlockWork> works_;
+  std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   ProgramBuilder builder_;
   FoldId fold_id_;
   MemoryCategory stash_ = 0;

@@ -93,7 +93,7 @@ MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
   const TrainingSetup& setup = ipu_plan.setup;
   const IpuConstants& constants = ipu_plan.constants;
   const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
-  const OperatorCostModel costs(constants.chip, constants.cost);
+  const OperatorCostModel& costs = *ipu_plan.costs;
   const MemoryInputs inputs{plan.graph, plan.settings, setup, pipeline, constants};
   const std::vector<std::vector<MemoryAccountEntry>> by_position = account_memory(inputs, costs);
   const std::vector<PlacedParameters> parameters = place_parameters(plan.graph, setup, constants);
@@ -133,7 +133,7 @@ Verdict judge(const MemoryAccount& account) {
 }
 
 void add_remedies(const Plan& plan, const IpuPlan& ipu_plan, Verdict& verdict) {
-  const OperatorCostModel costs(ipu_plan.constants.chip, ipu_plan.constants.cost);
+  const OperatorCostModel& costs = *ipu_plan.costs;
   const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
   std::string best;
   double best_rate = 0;

@@ -54,7 +54,7 @@ SimTime duration_of(const ProgramBlock& block, const RunResult& result) {
 Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
   const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
   const MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
-  const OperatorCostModel costs(ipu_plan.constants.chip, ipu_plan.constants.cost);
+  const OperatorCostModel& costs = *ipu_plan.costs;
   const std::vector<BlockWork> works = prepare_work(inputs, costs);
   Table table;
   table.name = "stages";

@@ -49,6 +49,7 @@ class Resolver {
     constants.system = read_system_constants(reader);
     constants.software = read_software_constants(reader);
     constants.memory = read_memory_constants(reader);
+    plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost);
     plan_->constant_ids = reader.read_ids();
   }
 

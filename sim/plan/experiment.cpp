@@ -64,13 +64,18 @@ std::string blocking_part(const Value& document, std::string_view path) {
 
 }  // namespace
 
-Experiment read_experiment(const std::string& path, Diagnostics& diagnostics) {
+Experiment read_experiment(const std::string& path, const ConfigFiles& configs, Diagnostics& diagnostics) {
+  const bool bare_name = path.find('/') == std::string::npos && !path.ends_with(".toml");
+  const std::string shipped = "experiments/" + path + ".toml";
+  std::string file = path;
+  std::optional<std::string> text = bare_name ? configs.text(shipped) : std::nullopt;
+  if (text) file = configs.display_name(shipped);
   Experiment experiment;
-  experiment.document = Value::table({path, 0, 0});
-  const auto text = read_text_file(path, command_line(), "", diagnostics);
+  experiment.document = Value::table({file, 0, 0});
+  if (!text) text = read_text_file(path, command_line(), "", diagnostics);
   if (!text) return experiment;
   experiment.source_text = *text;
-  if (auto document = parse_toml(*text, path, diagnostics)) experiment.document = std::move(*document);
+  if (auto document = parse_toml(*text, file, diagnostics)) experiment.document = std::move(*document);
   return experiment;
 }
 

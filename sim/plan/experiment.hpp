@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/config/config_files.hpp"
 #include "sim/config/value.hpp"
 
 namespace podsim {
@@ -16,8 +17,9 @@ struct Experiment {
   std::string source_text;            // the bytes of every file read so far, for the inputs' hash
 };
 
-// Reads an experiment file. Errors go to `diagnostics`; the document is an empty table then.
-Experiment read_experiment(const std::string& path, Diagnostics& diagnostics);
+// Reads an experiment: a file, or a shipped one by its bare name. Errors go to `diagnostics`; the document is an empty
+// table then.
+Experiment read_experiment(const std::string& path, const ConfigFiles& configs, Diagnostics& diagnostics);
 
 // Applies "section.key=value" as given on the command line; a bad form goes to `diagnostics`.
 void apply_override(Experiment& experiment, const std::string& assignment, Diagnostics& diagnostics);

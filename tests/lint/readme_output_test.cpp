@@ -1,6 +1,7 @@
 // What a README shows as output is what the program prints. A block is marked by a comment in front of its fence:
 //   <!-- output: build/release/podsim … -->
-// and is compared line by line; an ellipsis (…) in the README stands for any text within the line.
+// and is compared line by line; an ellipsis (…) in the README stands for any text within the line. Markdown that the
+// program writes itself stands without a fence between <!-- generated: build/release/podsim … --> and <!-- end -->.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ namespace podsim::lint {
 namespace {
 
 constexpr std::string_view k_mark = "<!-- output: ";
+constexpr std::string_view k_generated = "<!-- generated: ";
+constexpr std::string_view k_generated_end = "<!-- end -->";
 constexpr std::string_view k_mark_end = " -->";
 constexpr std::string_view k_program = "build/release/podsim";
 constexpr std::string_view k_ellipsis = "…";
@@ -29,9 +32,17 @@ std::vector<OutputBlock> output_blocks(const std::string& text) {
   std::vector<OutputBlock> blocks;
   const std::vector<std::string> lines = lines_of(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].starts_with(k_mark) || !lines[i].ends_with(k_mark_end)) continue;
+    if (!lines[i].ends_with(k_mark_end)) continue;
+    const bool generated = lines[i].starts_with(k_generated);
+    if (!generated && !lines[i].starts_with(k_mark)) continue;
+    const std::size_t mark = generated ? k_generated.size() : k_mark.size();
     OutputBlock block;
-    block.command = lines[i].substr(k_mark.size(), lines[i].size() - k_mark.size() - k_mark_end.size());
+    block.command = lines[i].substr(mark, lines[i].size() - mark - k_mark_end.size());
+    if (generated) {
+      for (++i; i < lines.size() && lines[i] != k_generated_end; ++i) block.lines.push_back(lines[i]);
+      blocks.push_back(block);
+      continue;
+    }
     while (i + 1 < lines.size() && !lines[i].starts_with("```")) ++i;
     for (++i; i < lines.size() && !lines[i].starts_with("```"); ++i) block.lines.push_back(lines[i]);
     blocks.push_back(block);
@@ -99,6 +110,14 @@ TEST_CASE("readme: a planted difference from the output is found") {
   CHECK(differences(blocks[0], {"one"}).size() == 1);
   CHECK(differences(blocks[0], {"one", "two 3 end", "three"}).size() == 1);
   CHECK(differences(blocks[0], {"two", "one"}).size() == 2);
+}
+
+TEST_CASE("readme: generated Markdown is a block without a fence") {
+  const std::vector<OutputBlock> blocks =
+      output_blocks("<!-- generated: build/release/podsim y -->\n## One\n| a |\n<!-- end -->\nmore\n");
+  REQUIRE(blocks.size() == 1);
+  CHECK(blocks[0].command == "build/release/podsim y");
+  CHECK(blocks[0].lines == std::vector<std::string>{"## One", "| a |"});
 }
 
 TEST_CASE("readme: an ellipsis stands for any text within its line") {

@@ -164,7 +164,7 @@ TEST_CASE("ipu constants: memory constants carry their units") {
   CHECK(memory.loss_scaling == Bytes(60'000'000));
   CHECK(memory.loss_scaling_embedding == Bytes(100'000'000));
   CHECK(memory.usable_fraction == 0.92);
-  CHECK(memory.plan_tolerance == 0.02);
+  CHECK(memory.plan_tolerance == 0.01);
 }
 
 TEST_CASE("ipu constants: fitted costs name the 35 runs they rest on, frameworks their own") {

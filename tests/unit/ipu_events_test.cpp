@@ -42,7 +42,7 @@ const ipu::IpuPlan& own(const Ran& ran) {
 double pipeline_compute_s(const Ran& ran, const std::vector<double>& slowdown, double host_input_s) {
   const ipu::IpuPlan& plan = own(ran);
   const ipu::Pipeline pipeline = ipu::make_pipeline(ran.plan.graph, plan.setup.placement);
-  const ipu::OperatorCostModel costs(plan.constants.chip, plan.constants.cost);
+  const ipu::OperatorCostModel& costs = *plan.costs;
   const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
   const std::vector<ipu::BlockWork> works = ipu::prepare_work(inputs, costs);
   const int stages = pipeline.training_stages();
@@ -107,7 +107,7 @@ TEST_CASE("events: the closed form of the step agrees with the simulation") {
     const Ran ran = run_of(experiment(name));
     const ipu::IpuPlan& plan = own(ran);
     const ipu::Pipeline pipeline = ipu::make_pipeline(ran.plan.graph, plan.setup.placement);
-    const ipu::OperatorCostModel costs(plan.constants.chip, plan.constants.cost);
+    const ipu::OperatorCostModel& costs = *plan.costs;
     const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
     CHECK(same(ran.step_s(), ipu::estimate_step(inputs, costs).total().duration().in_base()));
   }

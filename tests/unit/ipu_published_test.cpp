@@ -86,7 +86,7 @@ TEST_CASE("published: pipeline times of SQuAD and GPT-2 are those of the worked 
   const auto pipeline_s = [](const Ran& ran) {
     const auto& plan = dynamic_cast<const ipu::IpuPlan&>(*ran.plan.family_plan);
     const ipu::Pipeline pipeline = ipu::make_pipeline(ran.plan.graph, plan.setup.placement);
-    const ipu::OperatorCostModel costs(plan.constants.chip, plan.constants.cost);
+    const ipu::OperatorCostModel& costs = *plan.costs;
     const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
     return ipu::estimate_step(inputs, costs).pipeline.duration().in_base();
   };

@@ -13,7 +13,7 @@ namespace {
 Experiment written(const std::string& text) {
   const TemporaryFolder folder;
   Diagnostics diagnostics;
-  Experiment experiment = read_experiment(folder.write("e.toml", text), diagnostics);
+  Experiment experiment = read_experiment(folder.write("e.toml", text), ConfigFiles::embedded(), diagnostics);
   REQUIRE_MESSAGE(diagnostics.all().empty(), diagnostics.to_text());
   return experiment;
 }
@@ -35,11 +35,11 @@ TEST_CASE("experiment: the document and the bytes of its file are kept") {
 TEST_CASE("experiment: a file that cannot be read or parsed leaves an empty table and an error") {
   const TemporaryFolder folder;
   Diagnostics absent;
-  CHECK(read_experiment(folder.path("x.toml"), absent).document.members().empty());
+  CHECK(read_experiment(folder.path("x.toml"), ConfigFiles::embedded(), absent).document.members().empty());
   CHECK(absent.to_text() == "command line: cannot read \"" + folder.path("x.toml") + "\": no such file\n");
   Diagnostics broken;
   const std::string path = folder.write("b.toml", "a =");
-  CHECK(read_experiment(path, broken).document.members().empty());
+  CHECK(read_experiment(path, ConfigFiles::embedded(), broken).document.members().empty());
   CHECK(broken.to_text() == path + ":1:4: not valid TOML: key-value pair: encountered end-of-file\n");
 }
 
@@ -92,4 +92,12 @@ TEST_CASE("experiment: overrides that are none are told and change nothing") {
         "command line: name.first: \"name\" is a string; expected a table\n");
   CHECK(experiment.document.members().size() == 1);
   CHECK(experiment.document.find("name")->as_string() == "x");
+}
+
+TEST_CASE("experiment: a bare name is a shipped experiment") {
+  Diagnostics diagnostics;
+  const Experiment experiment = read_experiment("gpt2-caraml-pod4", ConfigFiles::embedded(), diagnostics);
+  CHECK(diagnostics.all().empty());
+  CHECK(experiment.document.find("system")->as_string() == "pod4");
+  CHECK(experiment.document.place().file == "configs/experiments/gpt2-caraml-pod4.toml");
 }

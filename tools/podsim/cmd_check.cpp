@@ -10,14 +10,14 @@ namespace podsim {
 const VerbSpec& check_spec() {
   static const VerbSpec k_spec{
       "check",
-      "check [EXPERIMENT.toml] [options]",
+      "check [EXPERIMENT] [options]",
       "Tell whether an experiment fits, without simulating it.",
       "Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"force", "", "let --out replace files"},
                                     {"quiet", "", "no warnings on standard error"}}),
-      {"podsim check experiment.toml",
+      {"podsim check bert-large-squad-bow-pod16 --set ipu.replication_factor=1",
        "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
   return k_spec;
 }

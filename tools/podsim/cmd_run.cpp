@@ -14,9 +14,9 @@ namespace podsim {
 const VerbSpec& run_spec() {
   static const VerbSpec k_spec{
       "run",
-      "run [EXPERIMENT.toml] [options]",
+      "run [EXPERIMENT] [options]",
       "Simulate an experiment and report time, fit and bottleneck.",
-      "Exit code 3 when it does not fit; the report is printed then, too.",
+      "EXPERIMENT is a file, or one of `podsim list experiments`. Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
                                     {"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
@@ -28,7 +28,7 @@ const VerbSpec& run_spec() {
                                     {"seed", "N", "seed of everything random (step times have nothing random)"},
                                     {"quiet", "", "no warnings on standard error"},
                                     {"verbose", "", "say what is done and how long it took"}}),
-      {"podsim run experiment.toml --engine native",
+      {"podsim run bert-large-bow-pod16 --engine native",
        "podsim run --system bow-pod16 --model bert-large-uncased --set workload.micro_batch_size=2 --format json"}};
   return k_spec;
 }

@@ -106,7 +106,7 @@ class RowOutput {
 const VerbSpec& sweep_spec() {
   static const VerbSpec k_spec{
       "sweep",
-      "sweep run [EXPERIMENT.toml] --axis KEY=V1,V2,… [options]",
+      "sweep run [EXPERIMENT] --axis KEY=V1,V2,… [options]",
       "Simulate a grid over any keys; prints CSV, a row per point.",
       "Points that are invalid or do not fit are rows with a status and a reason.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},
@@ -114,7 +114,7 @@ const VerbSpec& sweep_spec() {
                                            {"out", "FILE", "write the CSV there and not to standard output"},
                                            {"force", "", "let --out replace a file"},
                                            {"quiet", "", "no progress"}})),
-      {"podsim sweep run experiment.toml --axis ipu.gradient_accumulation_steps=16,64,256",
+      {"podsim sweep run gpt2-caraml-pod4 --axis ipu.gradient_accumulation_steps=16,64,256",
        "podsim sweep run experiment.toml --axis system=pod16,bow-pod16 --axis workload.micro_batch_size=1,2,4"},
       2};
   return k_spec;

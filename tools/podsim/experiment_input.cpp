@@ -50,7 +50,7 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file) 
   Diagnostics diagnostics;
   Experiment experiment;
   if (!file.empty()) {
-    experiment = read_experiment(file, diagnostics);
+    experiment = read_experiment(file, configs_from(arguments), diagnostics);
   } else {
     experiment.document = Value::table(k_command_line);
     const std::string name = arguments.value("model").value_or("model") + " on " + *arguments.value("system");

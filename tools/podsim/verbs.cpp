@@ -5,8 +5,9 @@
 namespace podsim {
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> k_verbs{{run_spec, cmd_run},         {check_spec, cmd_check}, {sweep_spec, cmd_sweep},
-                                         {compare_spec, cmd_compare}, {list_spec, cmd_list},   {help_spec, cmd_help}};
+  static const std::vector<Verb> k_verbs{
+      {run_spec, cmd_run},   {check_spec, cmd_check},     {sweep_spec, cmd_sweep}, {compare_spec, cmd_compare},
+      {list_spec, cmd_list}, {explain_spec, cmd_explain}, {help_spec, cmd_help}};
   return k_verbs;
 }
 
@@ -33,7 +34,7 @@ std::string overview_text() {
          "\n`podsim help VERB` or `podsim VERB --help` tells more; `podsim --version` prints the version.\n"
          "Exit codes: 0 done, 1 out of tolerance, 2 bad input, 3 does not fit, 70 internal error, 130 interrupted.\n\n"
          "Examples:\n"
-         "  podsim run experiment.toml\n"
+         "  podsim run bert-large-bow-pod16\n"
          "  podsim list systems\n";
 }
 

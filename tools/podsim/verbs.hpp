@@ -15,6 +15,7 @@ struct Verb {
 
 const VerbSpec& check_spec();
 const VerbSpec& compare_spec();
+const VerbSpec& explain_spec();
 const VerbSpec& help_spec();
 const VerbSpec& list_spec();
 const VerbSpec& run_spec();
@@ -22,6 +23,7 @@ const VerbSpec& sweep_spec();
 
 ExitCode cmd_check(const Arguments& arguments);
 ExitCode cmd_compare(const Arguments& arguments);
+ExitCode cmd_explain(const Arguments& arguments);
 ExitCode cmd_help(const Arguments& arguments);
 ExitCode cmd_list(const Arguments& arguments);
 ExitCode cmd_run(const Arguments& arguments);

@@ -1,0 +1,65 @@
+#include "sim/report/metrics.hpp"
+
+#include <array>
+
+namespace podsim {
+namespace {
+
+constexpr std::array k_metrics = {
+    MetricSpec{"throughput.samples_per_s", "1/s",
+               "Samples worked on per second; a sample is what the model reads at once: a sequence, a pack or an image.",
+               "batch.global / step.time_s"},
+    MetricSpec{"throughput.sequences_per_s", "1/s", "Sequences per second, those inside packs counted singly.",
+               "samples_per_s x workload.packing_factor"},
+    MetricSpec{"throughput.packs_per_s", "1/s", "Packs of sequences per second; absent without packing.", "samples_per_s"},
+    MetricSpec{"throughput.tokens_per_s", "1/s", "Token positions per second, padding included.",
+               "samples_per_s x sequence length"},
+    MetricSpec{"throughput.images_per_s", "1/s", "Images per second; absent for other models.", "samples_per_s"},
+    MetricSpec{"throughput.samples_per_s_per_device", "1/s", "Samples per second and reserved device, idle ones counted.",
+               "samples_per_s / devices"},
+    MetricSpec{"throughput.mfu_pct", "%",
+               "Model FLOP utilisation: the share of the peak of the multiply mode in use that the model's own matrix "
+               "products take. A multiply-add counts as two FLOP; recomputation does not count.",
+               "model FLOP per step / (devices x peak FLOP/s x step.time_s)"},
+    MetricSpec{"throughput.hfu_pct", "%", "Hardware FLOP utilisation: as mfu_pct, with recomputation counted.",
+               "(model + recomputed FLOP per step) / (devices x peak FLOP/s x step.time_s)"},
+    MetricSpec{"step.time_s", "s",
+               "Time of one step: a weight update in training, a host call in inference, a request in generation.",
+               "simulated time of a host call / updates in it"},
+    MetricSpec{"step.time_ps", "ps", "The same in whole picoseconds, to compare runs exactly.", ""},
+    MetricSpec{"step.breakdown_s.compute", "s", "The busiest device multiplies, adds and moves data within its tiles.", ""},
+    MetricSpec{"step.breakdown_s.recompute", "s", "The same in a forward pass that is run again before its backward pass.", ""},
+    MetricSpec{"step.breakdown_s.exchange", "s", "Data moves between the tiles of the device.", ""},
+    MetricSpec{"step.breakdown_s.sync", "s", "The tiles of the device wait for each other between supersteps.", ""},
+    MetricSpec{"step.breakdown_s.inter_device", "s", "Activations and their gradients cross to neighbouring devices.", ""},
+    MetricSpec{"step.breakdown_s.host_io", "s", "Data comes from the host, or the device waits for the next host call.", ""},
+    MetricSpec{"step.breakdown_s.off_chip_memory", "s", "State moves between the device and memory off the chip.", ""},
+    MetricSpec{"step.breakdown_s.collective", "s", "Replicas reduce gradients or gather weights.", ""},
+    MetricSpec{"step.breakdown_s.weight_update", "s", "The optimizer runs, and the fixed time around an update.", ""},
+    MetricSpec{"step.breakdown_s.launch", "s", "Operations start: control code, copies, unrolled loops.", ""},
+    MetricSpec{"step.breakdown_s.bubble", "s", "The device waits for another device's work.", ""},
+    MetricSpec{"step.breakdown_s.other", "s", "Anything else.", ""},
+    MetricSpec{"schedule.forward_stages", "", "Stretches of the forward pass that stay on one device.", "changes of device + 1"},
+    MetricSpec{"schedule.stages", "", "Stages of a training pipeline.", "2 x forward_stages - 1"},
+    MetricSpec{"schedule.cycles_per_update", "", "Lock-step cycles of one update, fill and drain included.",
+               "gradient accumulation + stages - 1"},
+    MetricSpec{"schedule.cycle_time_s", "s", "A cycle in which every stage works, copies included.", ""},
+    MetricSpec{"devices.utilisation_pct", "%", "Share of the run in which the device does something of its own.", ""},
+    MetricSpec{"devices.memories.peak_bytes", "byte", "Most bytes in use at one instant of the simulated run.", ""},
+    MetricSpec{"devices.memories.limit_bytes", "byte",
+               "What a program may fill: the capacity less what imbalance between tiles and gaps take.", ""},
+    MetricSpec{"devices.memories.always_live_bytes", "byte", "Bytes in use throughout: weights, accumulators, state, code.", ""},
+    MetricSpec{"links.bytes", "byte", "Bytes carried in one program run.", ""},
+    MetricSpec{"links.busy_pct", "%", "Share of the run with at least one transfer on the link.", ""},
+    MetricSpec{"bottleneck.share_pct", "%", "Share of the step that the largest category of the busiest device takes.", ""},
+    MetricSpec{"training.time_s", "s", "Time to the target; evaluation, checkpoints, data loading and compilation excluded.",
+               "updates x step.time_s"},
+};
+
+}  // namespace
+
+std::span<const MetricSpec> metrics() {
+  return k_metrics;
+}
+
+}  // namespace podsim

@@ -1,0 +1,119 @@
+// podsim explain: what a key, a metric or a constant is, where it comes from and what it moves.
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "models/catalog.hpp"
+#include "sim/report/metrics.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/reference.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+namespace {
+
+std::string line(std::string_view name, std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("  {:<12} {}\n", name, text);
+}
+
+std::string explain_key(const ReferenceKey& key) {
+  const KeySpec& spec = key.spec;
+  return fmt::format("{}: {}\n", key.path, spec.summary) + line("type", type_text(spec)) + line("default", spec.default_text) +
+         line("range", range_text(spec)) + line("versions", spec.versions) + line("time", spec.time_effect) +
+         line("memory", spec.memory_effect) + line("no effect", key.without_effect) + line("source", spec.source);
+}
+
+std::string explain_metric(const MetricSpec& metric) {
+  return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) + line("formula", metric.formula);
+}
+
+std::string explain_constant(const ReferenceConstant& entry) {
+  const Constant& constant = entry.constant;
+  return fmt::format("{} = {}\n", constant.name, constant.text) + line("file", entry.file) +
+         line("confidence", constant.confidence) + line("spread", constant.spread) + line("source", constant.source);
+}
+
+// Everything of one of the three kinds that has this name, or ends in it.
+class Finder {
+ public:
+  explicit Finder(std::string name) : name_(std::move(name)) {}
+
+  bool matches(std::string_view candidate) {
+    candidates_.emplace(candidate);
+    return candidate == name_ || candidate.ends_with("." + name_);
+  }
+  const std::string& name() const { return name_; }
+  std::vector<std::string> candidates() const { return {candidates_.begin(), candidates_.end()}; }
+
+ private:
+  std::string name_;
+  std::set<std::string> candidates_;
+};
+
+std::string find_keys(Finder& finder) {
+  std::string text;
+  for (const ReferenceKey& key : all_keys(make_catalog())) {
+    if (finder.matches(key.path)) text += explain_key(key);
+  }
+  return text;
+}
+
+std::string find_metrics(Finder& finder) {
+  std::string text;
+  for (const MetricSpec& metric : metrics()) {
+    if (finder.matches(metric.name)) text += explain_metric(metric);
+  }
+  return text;
+}
+
+std::string find_constants(Finder& finder, const ConfigFiles& configs) {
+  std::string text;
+  for (const ReferenceConstant& constant : all_constants(configs)) {
+    if (finder.matches(constant.constant.name)) text += explain_constant(constant);
+  }
+  return text;
+}
+
+}  // namespace
+
+const VerbSpec& explain_spec() {
+  static const VerbSpec k_spec{
+      "explain",
+      "explain [key|metric|constant] NAME [options]",
+      "Tell what a key, a metric of the report or a constant means and rests on.",
+      "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as Markdown.",
+      {{"configs", "DIR", "use this folder in place of the shipped configs"}},
+      {"podsim explain gradient_accumulation_steps", "podsim explain constant system.ring.bandwidth"},
+      2};
+  return k_spec;
+}
+
+ExitCode cmd_explain(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.words();
+  const ConfigFiles configs = configs_from(arguments);
+  if (words.empty()) throw UsageError("nothing to explain: name a key, a metric or a constant");
+  if (words.size() == 1 && words[0] == "reference") {
+    print(reference_markdown(make_catalog(), configs));
+    return ExitCode::done;
+  }
+  const std::string kind = words.size() == 2 ? words[0] : "";
+  if (!kind.empty() && kind != "key" && kind != "metric" && kind != "constant") {
+    throw UsageError(fmt::format("unknown kind \"{}\"; expected key, metric or constant{}", kind,
+                                 suggestion_for(kind, {"key", "metric", "constant"})));
+  }
+  Finder finder(words.back());
+  std::string text;
+  if (kind.empty() || kind == "key") text += find_keys(finder);
+  if (kind.empty() || kind == "metric") text += find_metrics(finder);
+  if (kind.empty() || kind == "constant") text += find_constants(finder, configs);
+  if (text.empty()) {
+    throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, metric or constant" : kind, finder.name(),
+                                 suggestion_for(finder.name(), finder.candidates())));
+  }
+  print(text);
+  return ExitCode::done;
+}
+
+}  // namespace podsim

@@ -14,7 +14,8 @@ EncoderSpec make_spec() {
                         {"DistilBertForTokenClassification", "token-classification"},
                         {"DistilBertForMultipleChoice", "multiple-choice"},
                         {"DistilBertModel", "none"}};
-  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice", "none"};
+  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice",
+                "none"};
   spec.hidden = "dim";
   spec.layers = "n_layers";
   spec.attention_heads = "n_heads";

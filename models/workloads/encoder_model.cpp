@@ -29,11 +29,8 @@ std::optional<ModelShape> EncoderModel::read(const Value& config, const Value& o
   reader.read({"num_attention_heads", {spec_.attention_heads}, 12, 1, k_maximum_heads});
   reader.read({"intermediate_size", {spec_.feed_forward}, 3072});
   reader.read({"vocab_size", {"vocab_size"}, spec_.default_vocabulary});
-  const std::int64_t positions = reader.read({"max_position_embeddings",
-                                              {"max_position_embeddings"},
-                                              512,
-                                              1 + spec_.reserved_positions,
-                                              k_maximum_positions});
+  const std::int64_t positions = reader.read(
+      {"max_position_embeddings", {"max_position_embeddings"}, 512, 1 + spec_.reserved_positions, k_maximum_positions});
   if (spec_.has_types) reader.read({"type_vocab_size", {"type_vocab_size"}, spec_.default_types, 0});
   if (spec_.has_relative_buckets) reader.read({"relative_buckets", {"relative_attention_num_buckets"}, 32});
   if (spec_.has_relative_attention) {

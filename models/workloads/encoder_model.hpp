@@ -27,13 +27,13 @@ struct EncoderSpec {
   std::int64_t default_layers = 12;
   std::int64_t default_vocabulary = 30522;
   std::int64_t default_types = 2;
-  bool has_types = true;              // reads type_vocab_size
-  bool has_relative_buckets = false;  // reads relative_attention_num_buckets: a bias per bucket and head
+  bool has_types = true;                // reads type_vocab_size
+  bool has_relative_buckets = false;    // reads relative_attention_num_buckets: a bias per bucket and head
   bool has_relative_attention = false;  // reads relative_attention, max_relative_positions, position_biased_input
   std::int64_t reserved_positions = 0;  // learned positions that no token takes
   SequenceHead sequence_head = SequenceHead::pooler;
-  bool pools = true;                     // bare models and multiple choice have a pooler
-  bool dense_multiple_choice = false;    // multiple choice has a dense layer of its own instead
+  bool pools = true;                   // bare models and multiple choice have a pooler
+  bool dense_multiple_choice = false;  // multiple choice has a dense layer of its own instead
   std::vector<std::string> notes;
 };
 

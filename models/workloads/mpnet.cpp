@@ -14,7 +14,8 @@ EncoderSpec make_spec() {
                         {"MPNetForTokenClassification", "token-classification"},
                         {"MPNetForMultipleChoice", "multiple-choice"},
                         {"MPNetModel", "none"}};
-  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice", "none"};
+  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice",
+                "none"};
   spec.default_vocabulary = 30527;
   spec.has_types = false;
   spec.has_relative_buckets = true;

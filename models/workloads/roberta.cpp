@@ -14,7 +14,8 @@ EncoderSpec make_spec() {
                         {"RobertaForTokenClassification", "token-classification"},
                         {"RobertaForMultipleChoice", "multiple-choice"},
                         {"RobertaModel", "none"}};
-  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice", "none"};
+  spec.heads = {"masked-lm", "question-answering", "sequence-classification", "token-classification", "multiple-choice",
+                "none"};
   spec.default_vocabulary = 50265;
   spec.reserved_positions = 2;  // positions count from behind the padding token
   spec.sequence_head = SequenceHead::dense;

@@ -49,8 +49,7 @@ std::optional<ModelShape> T5::read(const Value& config, const Value& overrides, 
   const std::int64_t hidden = reader.read({"hidden_size", {"d_model"}, 512});
   reader.read({"d_kv", {"d_kv"}, 64});
   reader.read({"intermediate_size", {"d_ff"}, defaults_.feed_forward});
-  const std::int64_t layers =
-      reader.read({"num_hidden_layers", {"num_layers"}, defaults_.layers, 1, k_maximum_layers});
+  const std::int64_t layers = reader.read({"num_hidden_layers", {"num_layers"}, defaults_.layers, 1, k_maximum_layers});
   const std::int64_t decoder =
       reader.read({"num_decoder_layers", {"num_decoder_layers"}, layers, 1, k_maximum_layers, true});
   reader.read({"num_attention_heads", {"num_heads"}, defaults_.heads, 1, k_maximum_heads});

@@ -150,7 +150,8 @@ Operators scores_backward(const TransformerShape& shape, const TransformerBatch&
   Operators ops;
   ops.push_back(matmul_operator(prefix + "scores_gradient", {a.groups, a.rows, a.head, a.keys}));
   ops.push_back(matmul_operator(prefix + "value_gradient", {a.groups, a.keys, a.rows, a.head}));
-  if (batch.attention_dropout) ops.push_back(score_operator(prefix + "attention_dropout_gradient", a.scores, a.keys, 1));
+  if (batch.attention_dropout)
+    ops.push_back(score_operator(prefix + "attention_dropout_gradient", a.scores, a.keys, 1));
   ops.push_back(score_operator(prefix + "softmax_gradient", a.scores, a.keys, 4));
   ops.back().launches = 3;
   if (shape.relative_bias && !a.cross) ops.push_back(score_operator("relative_bias_gradient", a.scores, a.keys, 1));
@@ -179,8 +180,8 @@ Operators attention_backward(const TransformerShape& shape, const TransformerBat
   if (shape.rotary_width > 0 && !a.cross) ops.push_back(rotary_operator(shape, a, "rotary_gradient"));
   if (shape.attention_bias()) ops.push_back(elementwise_operator(prefix + "qkv_bias_gradient", qkv, 1, a.products));
   append(ops, qkv_products(a, true));
-  ops.push_back(elementwise_operator(prefix + "qkv_weight_accumulate", h * (a.query_width + 2 * a.key_width), 1,
-                                     a.products));
+  ops.push_back(
+      elementwise_operator(prefix + "qkv_weight_accumulate", h * (a.query_width + 2 * a.key_width), 1, a.products));
   ops.push_back(elementwise_operator(prefix + "output_weight_accumulate", h * a.query_width, 1, 1));
   const int biases = (shape.attention_bias() ? a.products : 0) + (shape.output_bias ? 1 : 0);
   if (biases > 0) ops.push_back(elementwise_operator(prefix + "bias_accumulate", 0, 0, biases));
@@ -267,8 +268,8 @@ Block attention_block(const TransformerShape& shape, const TransformerBatch& bat
   for (const Attention& part : parts) {
     append(block.forward, attention_forward(shape, batch, part));
     for (ParameterTensor& tensor : attention_parameters(shape, part)) block.parameters.push_back(std::move(tensor));
-    block.live_forward += k_half_layer_activations * block.output +
-                          k_score_activations * Bytes(part.scores * batch.element_bytes);
+    block.live_forward +=
+        k_half_layer_activations * block.output + k_score_activations * Bytes(part.scores * batch.element_bytes);
   }
   if (!batch.training) return block;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)

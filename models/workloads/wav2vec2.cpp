@@ -136,7 +136,8 @@ std::vector<Block> head_parts(const ModelShape& shape, const std::string& head, 
   quantiser.parameters.push_back({"codevectors", codes * (wide / groups)});
   quantiser.forward.push_back(elementwise_operator("code_softmax", t * codes, 5, 4));
   if (batch.training) {
-    quantiser.backward.insert(quantiser.backward.begin(), elementwise_operator("code_softmax_gradient", t * codes, 4, 3));
+    quantiser.backward.insert(quantiser.backward.begin(),
+                              elementwise_operator("code_softmax_gradient", t * codes, 4, 3));
   }
   return {projection_block("hidden_projection", t, h, projected, batch), std::move(quantiser),
           projection_block("code_projection", t, wide, projected, batch)};

@@ -74,8 +74,8 @@ std::optional<ModelShape> Whisper::read(const Value& config, const Value& overri
   reader.read({"max_target_positions", {"max_target_positions"}, 448, 1, k_maximum_positions});
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.name = "Whisper, " + std::to_string(shape["encoder_layers"]) + " + " +
-               std::to_string(shape["decoder_layers"]) + " layers, hidden " + std::to_string(hidden);
+  shape.name = "Whisper, " + std::to_string(shape["encoder_layers"]) + " + " + std::to_string(shape["decoder_layers"]) +
+               " layers, hidden " + std::to_string(hidden);
   return shape;
 }
 

@@ -102,10 +102,10 @@ TEST_CASE("vit: tokens follow from the image, and its defaults are those of the 
 }
 
 TEST_CASE("vit: an image smaller than a patch is refused, a sequence length has no effect") {
-  CHECK(problems_of(k_experiment, {"workload.image_size=15"}).find(
-            "workload.image_size: 15 pixels per side are less than a patch of the model") != std::string::npos);
-  CHECK(problems_of(k_experiment, {"workload.sequence_length=128"}).find(
-            "workload.sequence_length: has no effect: the model's tokens follow from workload.image_size") !=
+  CHECK(problems_of(k_experiment, {"workload.image_size=15"})
+            .find("workload.image_size: 15 pixels per side are less than a patch of the model") != std::string::npos);
+  CHECK(problems_of(k_experiment, {"workload.sequence_length=128"})
+            .find("workload.sequence_length: has no effect: the model's tokens follow from workload.image_size") !=
         std::string::npos);
 }
 
@@ -123,7 +123,6 @@ TEST_CASE("published: ViT-Base with PyTorch on a Bow Pod16 takes the worked cycl
   CHECK(full_cycle.duration().in_base() == doctest::Approx(4.143e-3).epsilon(0.001));
   CHECK(images_per_s == doctest::Approx(7682).epsilon(0.005));
   CHECK(images_per_s == doctest::Approx(7615).epsilon(0.05));
-  const double pipeline = ran.step_s() - ran.part_s(CostCategory::collective) -
-                          ran.part_s(CostCategory::weight_update);
+  const double pipeline = ran.step_s() - ran.part_s(CostCategory::collective) - ran.part_s(CostCategory::weight_update);
   CHECK(pipeline == doctest::Approx(8.493).epsilon(0.002));
 }

@@ -45,8 +45,7 @@ TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names t
   const CommandResult name = explain("key ipu.gradient_acumulation_steps");
   CHECK(name.exit_code == 2);
   CHECK(name.out.empty());
-  CHECK(has(name.err,
-            "no key is called \"ipu.gradient_acumulation_steps\"; did you mean \"ipu.gradient_accumulation_steps\"?"));
+  CHECK(has(name.err, "no key is called \"ipu.gradient_acumulation_steps\"; did you mean \"ipu.gradient_accumulation_steps\"?"));
   const CommandResult kind = explain("kee x");
   CHECK(kind.exit_code == 2);
   CHECK(has(kind.err, "unknown kind \"kee\"; expected key, metric or constant; did you mean \"key\"?"));

@@ -20,15 +20,13 @@ std::string line(std::string_view name, std::string_view text) {
 
 std::string explain_key(const ReferenceKey& key) {
   const KeySpec& spec = key.spec;
-  return fmt::format("{}: {}\n", key.path, spec.summary) + line("type", type_text(spec)) +
-         line("default", spec.default_text) + line("range", range_text(spec)) + line("versions", spec.versions) +
-         line("time", spec.time_effect) + line("memory", spec.memory_effect) + line("no effect", key.without_effect) +
-         line("source", spec.source);
+  return fmt::format("{}: {}\n", key.path, spec.summary) + line("type", type_text(spec)) + line("default", spec.default_text) +
+         line("range", range_text(spec)) + line("versions", spec.versions) + line("time", spec.time_effect) +
+         line("memory", spec.memory_effect) + line("no effect", key.without_effect) + line("source", spec.source);
 }
 
 std::string explain_metric(const MetricSpec& metric) {
-  return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) +
-         line("formula", metric.formula);
+  return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) + line("formula", metric.formula);
 }
 
 std::string explain_constant(const ReferenceConstant& entry) {
@@ -111,8 +109,8 @@ ExitCode cmd_explain(const Arguments& arguments) {
   if (kind.empty() || kind == "metric") text += find_metrics(finder);
   if (kind.empty() || kind == "constant") text += find_constants(finder, configs);
   if (text.empty()) {
-    throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, metric or constant" : kind,
-                                 finder.name(), suggestion_for(finder.name(), finder.candidates())));
+    throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, metric or constant" : kind, finder.name(),
+                                 suggestion_for(finder.name(), finder.candidates())));
   }
   print(text);
   return ExitCode::done;

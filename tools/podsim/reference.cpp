@@ -23,8 +23,7 @@ const std::vector<std::string> k_plain_keys = {"name", "family", "chip", "softwa
 
 // A cell of a Markdown table.
 std::string cell(std::string text) {
-  for (std::size_t bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2))
-    text.insert(bar, "\\");
+  for (std::size_t bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -40,8 +39,7 @@ std::string key_rows(const std::vector<ReferenceKey>& keys, bool with_effect) {
     }
     const std::string range = range_text(spec);
     text += fmt::format("| `{}` | {} | {}{}{} | {} | {} | {} |\n", key.path, cell(spec.summary), cell(type_text(spec)),
-                        range.empty() ? "" : ", ", range, cell(spec.default_text), cell(spec.time_effect),
-                        cell(spec.memory_effect));
+                        range.empty() ? "" : ", ", range, cell(spec.default_text), cell(spec.time_effect), cell(spec.memory_effect));
   }
   return text;
 }
@@ -54,8 +52,7 @@ std::vector<ReferenceKey> all_keys(const Catalog& catalog) {
   for (const auto& family : catalog.families) {
     const auto silent = family->keys_without_effect();
     for (const KeySpec& spec : family->keys()) {
-      const auto found =
-          std::find_if(silent.begin(), silent.end(), [&](const auto& entry) { return entry.first == spec.path; });
+      const auto found = std::find_if(silent.begin(), silent.end(), [&](const auto& entry) { return entry.first == spec.path; });
       keys.push_back({std::string(family->name()) + "." + spec.path, spec, found == silent.end() ? "" : found->second});
     }
   }
@@ -81,28 +78,17 @@ std::vector<ReferenceConstant> all_constants(const ConfigFiles& configs) {
 
 std::string type_text(const KeySpec& spec) {
   switch (spec.type) {
-    case KeyType::boolean:
-      return "true or false";
-    case KeyType::integer:
-      return "an integer";
-    case KeyType::number:
-      return "a number";
-    case KeyType::text:
-      return "text";
-    case KeyType::choice:
-      return fmt::format("one of {}", fmt::join(spec.choices, ", "));
-    case KeyType::quantity:
-      return "a " + spec.unit + " with its unit";
-    case KeyType::integer_list:
-      return "a list of integers";
-    case KeyType::number_list:
-      return "a list of numbers";
-    case KeyType::number_or_list:
-      return "a number or a list of them";
-    case KeyType::path:
-      return "a name or a path";
-    case KeyType::table:
-      return "a table";
+    case KeyType::boolean: return "true or false";
+    case KeyType::integer: return "an integer";
+    case KeyType::number: return "a number";
+    case KeyType::text: return "text";
+    case KeyType::choice: return fmt::format("one of {}", fmt::join(spec.choices, ", "));
+    case KeyType::quantity: return "a " + spec.unit + " with its unit";
+    case KeyType::integer_list: return "a list of integers";
+    case KeyType::number_list: return "a list of numbers";
+    case KeyType::number_or_list: return "a number or a list of them";
+    case KeyType::path: return "a name or a path";
+    case KeyType::table: return "a table";
   }
   return "";
 }
@@ -116,16 +102,15 @@ std::string range_text(const KeySpec& spec) {
 
 std::string reference_markdown(const Catalog& catalog, const ConfigFiles& configs) {
   const std::vector<ReferenceKey> keys = all_keys(catalog);
-  std::string text =
-      "## Keys of an experiment\n\n| key | says | type and range | default | acts on time | acts on memory |\n"
-      "|---|---|---|---|---|---|\n";
+  std::string text = "## Keys of an experiment\n\n| key | says | type and range | default | acts on time | acts on memory |\n"
+                     "|---|---|---|---|---|---|\n";
   text += key_rows(keys, true);
   text += "\n## Keys without effect on the result\n\n| key | says | why it has no effect |\n|---|---|---|\n";
   text += key_rows(keys, false);
   text += "\n## Constants\n\n| constant | value | confidence | file |\n|---|---|---|---|\n";
   for (const ReferenceConstant& entry : all_constants(configs)) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", entry.constant.name, cell(entry.constant.text),
-                        entry.constant.confidence, entry.file);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", entry.constant.name, cell(entry.constant.text), entry.constant.confidence,
+                        entry.file);
   }
   return text;
 }

@@ -12,7 +12,7 @@
 namespace podsim {
 
 struct ReferenceKey {
-  std::string path;  // from the document's root
+  std::string path;            // from the document's root
   KeySpec spec;
   std::string without_effect;  // why it changes nothing; empty: it does
 };

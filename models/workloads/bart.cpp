@@ -58,7 +58,8 @@ std::optional<ModelShape> Bart::read(const Value& config, const Value& overrides
   ShapeReader reader("bart", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
   const std::int64_t hidden = reader.read({"hidden_size", {"d_model"}, 1024});
-  for (const std::string side : {"encoder", "decoder"}) {
+  for (const char* name : {"encoder", "decoder"}) {
+    const std::string side = name;
     reader.read({side + "_layers", {side + "_layers"}, 12, 1, k_maximum_layers});
     reader.read({side + "_attention_heads", {side + "_attention_heads"}, 16, 1, k_maximum_heads});
     reader.read({side + "_ffn_dim", {side + "_ffn_dim"}, 4096});

@@ -1,6 +1,7 @@
 #include "models/workloads/wav2vec2.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "models/workloads/convolution.hpp"
 #include "models/workloads/operators.hpp"
@@ -79,7 +80,6 @@ Block positional_block(const ModelShape& shape, const TransformerShape& encoder,
                       matmul_operator("feature_input_gradient", {1, batch.tokens, h, channels}),
                       matmul_operator("feature_weight_gradient", {1, channels, batch.tokens, h}),
                       elementwise_operator("feature_norm_gradient", batch.tokens * channels, 8, 6)};
-    block.backward.insert(block.backward.begin(), {norm_backward(encoder, th)});
   }
   add_convolution({.name = "positional_convolution",
                    .frames = batch.sequence,
@@ -92,6 +92,7 @@ Block positional_block(const ModelShape& shape, const TransformerShape& encoder,
   for (ParameterTensor& tensor : norm_parameters(encoder, "norm")) block.parameters.push_back(std::move(tensor));
   block.forward.push_back(elementwise_operator("position_sum", th, 1, 1));
   block.forward.push_back(norm_forward(encoder, th));
+  if (batch.training) block.backward.insert(block.backward.begin(), norm_backward(encoder, th));
   block.output = hidden_bytes(encoder, batch, batch.tokens);
   return block;
 }

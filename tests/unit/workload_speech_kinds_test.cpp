@@ -35,7 +35,7 @@ TEST_CASE("wav2vec2: 499 frames are ten seconds of audio at 16 kHz, to the convo
   // Strides multiply to 320 values, and the receptive field of a frame is 400.
   CHECK(graph.host_input == Bytes(2 * (498 * 320 + 400)));
   CHECK(operator_named(graph.blocks[6].forward, "convolution_6").matmul == MatmulShape{1, 499, 2 * 512, 512});
-  CHECK(operator_named(graph.blocks[5].forward, "convolution_5").matmul == MatmulShape{1, 999, 2 * 512, 512});
+  CHECK(operator_named(graph.blocks[5].forward, "convolution_5").matmul == MatmulShape{1, 998, 2 * 512, 512});
   CHECK(operator_named(graph.blocks[7].forward, "positional_convolution").matmul == MatmulShape{16, 499, 48 * 128, 48});
   CHECK(graph.notes.front() == k_convolution_note);
 }

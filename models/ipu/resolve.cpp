@@ -34,6 +34,7 @@ class Resolver {
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
+    if (placement) check_batch(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
     for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
@@ -92,6 +93,20 @@ class Resolver {
     request.micro_batch_size = context_.settings.micro_batch_size;
     request.dataset_samples = context_.settings.dataset_samples;
     return request;
+  }
+
+  // Counts of samples stay exact, in doubles too.
+  void check_batch(const IpuConfig& config, const Placement& placement) {
+    constexpr double k_most = 1e15;
+    const double samples =
+        static_cast<double>(context_.settings.micro_batch_size) * static_cast<double>(placement.replication_factor) *
+        static_cast<double>(placement.gradient_accumulation) * static_cast<double>(placement.device_iterations);
+    if (samples <= k_most) return;
+    const bool accumulation = placement.gradient_accumulation >= placement.device_iterations;
+    const Place& place =
+        accumulation ? config.gradient_accumulation_steps.place : config.training.device_iterations.place;
+    diagnostics_.error(place, accumulation ? "ipu.gradient_accumulation_steps" : "ipu.device_iterations",
+                       fmt::format("{:.3g} samples in one host call", samples), "at most 1e15");
   }
 
   void check_slowdown() {

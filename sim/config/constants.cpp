@@ -35,7 +35,8 @@ bool looks_like_quantity(std::string_view text) {
 }
 
 // Fills text, base_value and dimension; false when the value is unusable, which is told.
-bool take_value(Constant& constant, const Value& value, Diagnostics& diagnostics) {
+// `example` is a sound value, for messages; empty: none is known.
+bool take_value(Constant& constant, const Value& value, const std::string& example, Diagnostics& diagnostics) {
   if (value.is(Value::Kind::integer) || value.is(Value::Kind::floating)) {
     constant.base_value = value.as_number();
     const bool whole = value.is(Value::Kind::integer);
@@ -55,7 +56,9 @@ bool take_value(Constant& constant, const Value& value, Diagnostics& diagnostics
   }
   const auto parsed = parse_quantity(constant.text);
   if (const auto* problem = std::get_if<std::string>(&parsed)) {
-    diagnostics.error(value.place(), constant.name, *problem, "a number or a text with a unit");
+    const std::string unit_hint = "a number or a text with a unit";
+    diagnostics.error(value.place(), constant.name, *problem,
+                      example.empty() ? unit_hint : fmt::format("a value such as \"{}\"", example));
     return false;
   }
   constant.base_value = std::get<ParsedQuantity>(parsed).base_value;
@@ -93,7 +96,7 @@ std::optional<Constant> read_constant(const Value& entry, const std::string& nam
                 fmt::format("unknown confidence \"{}\"", constant.confidence),
                 fmt::format("{}", fmt::join(confidences(), ", ")), nearest(constant.confidence, confidences()));
   }
-  const bool usable = take_value(constant, *entry.find("value"), found);
+  const bool usable = take_value(constant, *entry.find("value"), "", found);
   diagnostics.append(found);
   if (!usable || found.has_errors()) return std::nullopt;
   return constant;
@@ -152,10 +155,12 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
   }
   const Constant& old = constants_[id->index()];
   Constant changed = old;
-  if (!take_value(changed, *inner, diagnostics)) return;
+  if (!take_value(changed, *inner, old.text, diagnostics)) return;
   const bool plain_zero = changed.dimension == "number" && changed.base_value == 0 && old.dimension != "text";
   if (changed.dimension != old.dimension && !plain_zero) {
-    const std::string problem = fmt::format("\"{}\" has dimension {}", changed.text, changed.dimension);
+    const bool bare = changed.dimension == "number" && old.dimension != "text";
+    const std::string problem = bare ? fmt::format("{} has no unit", changed.text)
+                                     : fmt::format("\"{}\" has dimension {}", changed.text, changed.dimension);
     diagnostics.error(inner->place(), changed.name, problem,
                       fmt::format("{}, such as \"{}\"", old.dimension, old.text));
     return;

@@ -33,6 +33,11 @@ std::string reason(int error) {
 
 }  // namespace
 
+bool file_exists(const std::string& path) {
+  std::error_code ignored;
+  return !path.empty() && std::filesystem::exists(path, ignored);
+}
+
 std::optional<std::string> read_text_file(const std::string& path, const Place& asked_at, const std::string& key,
                                           Diagnostics& diagnostics) {
   const auto fail = [&](const std::string& problem, const std::string& expected = {}) {

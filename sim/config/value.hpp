@@ -71,4 +71,7 @@ Value parse_override_value(std::string_view text, const Place& place);
 std::optional<std::string> read_text_file(const std::string& path, const Place& asked_at, const std::string& key,
                                           Diagnostics& diagnostics);
 
+// Whether a file, folder or other thing has this path.
+bool file_exists(const std::string& path);
+
 }  // namespace podsim

@@ -36,9 +36,10 @@ class MachineLoader {
     choice_.family = read_text(*system, "family").value_or("");
     choice_.chip = read_text(*system, "chip").value_or("");
     choice_.constants.add(*system, "system", {"name", "family", "chip", "software", "summary"}, diagnostics_);
-    load_chip();
-    load_software(*system);
+    const bool chip = load_chip();
+    const bool software = load_software(*system);
     load_family_constants();
+    choice_.complete = chip && software;
     read_options();
     for (const std::string& overlay : overlays) apply_overlay(overlay);
     for (const char* section : {"system", "chip", "software", "cost", "memory"}) apply_section(section);
@@ -54,7 +55,11 @@ class MachineLoader {
       diagnostics_.error(document_.place(), section, "is missing", "one of " + joined(folder));
       return std::nullopt;
     }
-    if (written != nullptr && !written->is(Value::Kind::string)) return std::nullopt;  // reported by the key check
+    if (written != nullptr && !written->is(Value::Kind::string)) {
+      diagnostics_.error(written->place(), section, "is " + kind_name(written->kind()),
+                         "a name, the path of a .toml file, or a table with a name");
+      return std::nullopt;
+    }
     const std::string name = written != nullptr ? written->as_string() : fallback;
     const Place asked_at = written != nullptr ? written->place() : Place{configs_.display_name(folder), 0, 0};
     std::optional<std::string> text = configs_.text(folder + name + ".toml");
@@ -80,29 +85,34 @@ class MachineLoader {
     if (section == "software") choice_.software = name;
     if (section == "chip") return;
     const std::string origin = written != nullptr ? origin_of(written->place()) : "default of the system: " + fallback;
-    resolved_.push_back({section + ".name", toml_string(name), origin});
+    const bool shipped =
+        configs_.text(section == "system" ? "systems/" + name + ".toml" : "software/" + name + ".toml").has_value();
+    const std::string source = written != nullptr && !shipped ? path_from(*written) : name;
+    resolved_.push_back({section + ".name", toml_string(source), origin, !shipped});
   }
 
   std::string joined(const std::string& folder) const {
     return fmt::format("{}", fmt::join(names_in(configs_, folder), ", "));
   }
 
-  void load_chip() {
+  bool load_chip() {
     const std::string path = "chips/" + choice_.chip + ".toml";
     const std::optional<std::string> text = configs_.text(path);
     if (!text) {
       diagnostics_.error({configs_.display_name("systems/" + choice_.system + ".toml"), 0, 0}, "chip",
                          fmt::format("no chip is called \"{}\"", choice_.chip), "one of " + joined("chips/"));
-      return;
+      return false;
     }
     const std::optional<Value> chip = parse_toml(*text, configs_.display_name(path), diagnostics_);
     if (chip) choice_.constants.add(*chip, "chip", {"name", "family", "summary"}, diagnostics_);
+    return chip.has_value();
   }
 
-  void load_software(const Value& system) {
+  bool load_software(const Value& system) {
     const std::string fallback = read_text(system, "software").value_or("");
     const std::optional<Value> software = load_noun("software", "software.name", "software/", fallback);
     if (software) choice_.constants.add(*software, "software", {"name", "family", "summary"}, diagnostics_);
+    return software.has_value();
   }
 
   void load_family_constants() {

@@ -22,6 +22,7 @@ struct MachineChoice {
   std::int64_t nodes = 1;
   std::map<std::string, double> slowdown;  // by device name: factors on the duration of its own work, at least 1
   ConstantSet constants;
+  bool complete = false;  // every file was found and read; overrides may still be wrong
 };
 
 // Reads the files that `document` chooses by its `system` and `software` tables. Problems go to `diagnostics`; the

@@ -31,6 +31,7 @@ struct ResolvedKey {
   std::string path;        // "section.key"
   std::string toml_value;  // "4", "[3, 7, 7, 7]", "\"lamb\""
   std::string origin;      // "experiment.toml:12:5", "command line", "default: …"
+  bool is_path = false;    // of a file, from the current folder
 };
 
 // What a family made of its section. Opaque to sim/, but for what it says of itself.

@@ -15,7 +15,7 @@ namespace {
 Value with_tables(Value document) {
   for (const char* section : {"system", "software"}) {
     const Value* written = document.find(section);
-    if (written == nullptr || !written->is(Value::Kind::string)) continue;
+    if (written == nullptr || written->is(Value::Kind::table)) continue;
     Value table = Value::table(written->place());
     table.add("name", written->place(), *written);
     document.set(section, std::move(table));
@@ -35,7 +35,8 @@ class PlanMaker {
     plan_.family = catalog_.family(machine_.family);
     const bool has_model = read_model();
     check_sections();
-    if (!diagnostics_.has_errors() && has_model) resolve_family();
+    // With problems elsewhere, too: its own are told in the same run. It gives no plan then.
+    if (has_model && machine_.complete) resolve_family();
     PlanResult result;
     result.diagnostics = diagnostics_;
     if (diagnostics_.has_errors()) return result;
@@ -57,7 +58,14 @@ class PlanMaker {
       section.type = KeyType::table;
       keys.push_back(section);
     }
-    check_keys(document_, "", keys, diagnostics_);
+    Diagnostics found;
+    check_keys(document_, "", keys, found);
+    diagnostics_.append(found);
+    // What is wrong reads as not written, so that the checks behind it work on sound values.
+    for (const Diagnostic& problem : found.all()) {
+      const bool setting = problem.key.starts_with("workload.") || problem.key == "model.head";
+      if (setting) document_.set(problem.key, Value::null(problem.place));
+    }
   }
 
   void choose_name() {
@@ -111,7 +119,8 @@ class PlanMaker {
     const std::string shipped = "models/" + name + ".json";
     if (const auto text = configs_.text(shipped))
       return parse_json(*text, configs_.display_name(shipped), diagnostics_);
-    if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
+    const bool named = name.find('/') == std::string::npos && !name.ends_with(".json");
+    if (named && !file_exists(path_from(written))) {
       std::vector<std::string> names;
       for (const std::string& path : configs_.list("models/")) names.push_back(path.substr(7, path.rfind('.') - 7));
       diagnostics_.error(written.place(), "model.config", fmt::format("no model is called \"{}\"", name),
@@ -132,10 +141,10 @@ class PlanMaker {
     const std::optional<ModelShape> shape = plan_.model_kind->read(config, *overrides, diagnostics_);
     if (!shape) return false;
     plan_.shape = *shape;
-    std::string name = written.as_string();
-    if (name.ends_with("/config.json")) name = name.substr(0, name.size() - 12);
-    plan_.shape.name = name.substr(name.rfind('/') + 1);
-    plan_.resolved.push_back({"model.config", toml_string(written.as_string()), origin_of(written.place())});
+    plan_.shape.name = model_name(written.as_string(), plan_.shape.type);
+    const bool shipped = configs_.text("models/" + written.as_string() + ".json").has_value();
+    const std::string source = shipped ? written.as_string() : path_from(written);
+    plan_.resolved.push_back({"model.config", toml_string(source), origin_of(written.place()), !shipped});
     for (const Value::Member& member : overrides->members()) {
       if (member.key == "config" || member.key == "head" || !member.value.is(Value::Kind::integer)) continue;
       plan_.resolved.push_back(
@@ -146,8 +155,20 @@ class PlanMaker {
     return true;
   }
 
+  // The file's folder for a config.json, else its name.
+  static std::string model_name(std::string path, const std::string& type) {
+    if (path == "config.json") return type;
+    if (path.ends_with("/config.json")) path.resize(path.size() - 12);
+    return path.substr(path.rfind('/') + 1);
+  }
+
   // By model_type, else by the first known class name in `architectures`, which also implies a head.
   const ModelKind* kind_of(const Value& config, std::string& implied_head) {
+    const Value* written_type = config.find("model_type");
+    if (written_type != nullptr && !written_type->is(Value::Kind::string) && !written_type->is(Value::Kind::null)) {
+      diagnostics_.error(written_type->place(), "model_type", "is " + kind_name(written_type->kind()), "a string");
+      return nullptr;
+    }
     const std::optional<std::string> type = read_text(config, "model_type");
     const ModelKind* kind = type ? catalog_.model_kind(*type) : nullptr;
     std::string first_architecture;
@@ -201,7 +222,26 @@ class PlanMaker {
                           machine_.system,
                           machine_.nodes,
                           machine_.slowdown};
-    plan_.family_plan = plan_.family->resolve(context, diagnostics_);
+    Diagnostics found;
+    found.append(diagnostics_);  // a family gives no plan when there are errors already
+    try {
+      plan_.family_plan = plan_.family->resolve(context, found);
+    } catch (const ConfigError& unusable_constant) {
+      found.append(unusable_constant.diagnostics());
+    }
+    tell_at_their_keys(found, section);
+  }
+
+  // A family does not know where shared keys stand: its problems with them come with the place of its own section.
+  void tell_at_their_keys(const Diagnostics& found, const Value* section) {
+    const Place elsewhere = section != nullptr ? section->place() : Place{"default", 0, 0};
+    for (std::size_t i = diagnostics_.all().size(); i < found.all().size(); ++i) {
+      const Diagnostic& problem = found.all()[i];
+      const Value* written = document_.find(problem.key);
+      const Place& place = written != nullptr && problem.place == elsewhere ? written->place() : problem.place;
+      const auto tell = problem.severity == Severity::error ? &Diagnostics::error : &Diagnostics::warning;
+      (diagnostics_.*tell)(place, problem.key, problem.problem, problem.expected, problem.suggestion);
+    }
   }
 
   void finish() {
@@ -214,11 +254,15 @@ class PlanMaker {
     for (const std::string& note : plan_.graph.notes) plan_.warnings.warning(place, "model.config", note);
     std::string identity;
     for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
-      for (const ResolvedKey& key : keys) identity += key.path + " = " + key.toml_value + "\n";
+      for (const ResolvedKey& key : keys) {
+        // Where a file lies is no input; what it holds is: constants and dimensions follow.
+        if (!key.is_path) identity += key.path + " = " + key.toml_value + "\n";
+      }
     }
     for (const std::string& name : plan_.constants.names()) {
       identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
     }
+    identity += "model_type = " + plan_.shape.type + "\n";
     for (const auto& [dimension, value] : plan_.shape.dimensions)
       identity += fmt::format("{} = {}\n", dimension, value);
     plan_.inputs_sha256 = sha256_hex(identity);

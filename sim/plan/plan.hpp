@@ -40,7 +40,8 @@ struct PlanResult {
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);
 
-// The plan as an experiment file that reproduces the run, each line with its origin as a comment.
-std::string to_toml(const Plan& plan);
+// The plan as an experiment file that reproduces the run, each line with its origin as a comment. `folder` is where
+// the file will stand: paths are written relative to it.
+std::string to_toml(const Plan& plan, const std::string& folder = ".");
 
 }  // namespace podsim

@@ -117,6 +117,7 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
     diagnostics_.error(written != nullptr ? written->place() : Place{"model", 0, 0}, "model.head",
                        fmt::format("a {} model has no \"{}\" head", kind.type(), settings.head),
                        "one of " + fmt::format("{}", fmt::join(heads, ", ")), nearest(settings.head, heads));
+    settings.head = heads.front();  // for the checks that follow
   }
 }
 
@@ -136,6 +137,7 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
           written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.masked_tokens",
           fmt::format("{} masked tokens in a sequence of {}", settings.masked_tokens, settings.sequence_length),
           "at most the sequence length");
+      settings.masked_tokens = settings.sequence_length;  // for the checks that follow
     }
   } else {
     warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));
@@ -157,6 +159,7 @@ void SettingsReader::read_sequence(const ModelKind& kind, const ModelShape& shap
     diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
                        fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
                        fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
+    settings.sequence_length = longest;  // for the checks that follow
   }
   warn_without_effect("workload.image_size", "the model reads no images");
   warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
@@ -172,6 +175,8 @@ void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, 
     const Value* written = document_.find("workload.image_size");
     diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
                        fmt::format("{} pixels per side are less than a patch of the model", settings.image_size));
+    settings.image_size = defaults.image_size;  // for the checks that follow
+    settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   }
   warn_without_effect("workload.sequence_length", "the model's tokens follow from workload.image_size");
 }

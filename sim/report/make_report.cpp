@@ -158,13 +158,16 @@ std::optional<TimeToTrain> time_to_train(const WorkloadSettings& settings, const
   if (settings.target_samples) {
     result.target_samples = static_cast<double>(*settings.target_samples);
   } else if (settings.target_tokens && facts.tokens_per_sample > 0) {
-    result.target_samples = static_cast<double>(*settings.target_tokens) / static_cast<double>(facts.tokens_per_sample);
+    result.target_samples = static_cast<double>(*settings.target_tokens) /
+                            static_cast<double>(facts.tokens_per_sample) * facts.sequences_per_sample;
   } else if (settings.dataset_samples) {
     result.target_samples = static_cast<double>(*settings.dataset_samples) * settings.epochs.value_or(1.0);
   } else {
     return std::nullopt;
   }
-  result.updates = std::ceil(result.target_samples / static_cast<double>(facts.global_batch));
+  // Targets count sequences, the batch counts packs of them.
+  const double sequences_per_update = static_cast<double>(facts.global_batch) * facts.sequences_per_sample;
+  result.updates = std::ceil(result.target_samples / sequences_per_update);
   result.time_s = result.updates * in_seconds(step_time);
   result.excluded = {"evaluation", "checkpoints", "data loading", "compile"};
   return result;

@@ -60,14 +60,14 @@ struct LinkReport {
 };
 
 struct TimeToTrain {
-  double target_samples = 0;
+  double target_samples = 0;  // sequences, where several are packed into one sample
   double updates = 0;
   double time_s = 0;
   std::vector<std::string> excluded;
 };
 
 struct EvidenceReport {
-  std::string nearest_case;  // empty: no published case is known
+  std::string nearest_case;  // empty: nothing was compared
   std::optional<double> its_error_pct;
   std::vector<std::string> outside;  // in what this run lies outside of what was validated
 };

@@ -132,7 +132,7 @@ std::string verdict_text(const Report& report) {
 }
 
 std::string evidence_text(const EvidenceReport& evidence) {
-  std::string text = "no published measurement is near this run";
+  std::string text = "not compared with published measurements";
   if (!evidence.nearest_case.empty()) {
     text = "nearest published measurement: " + evidence.nearest_case;
     if (evidence.its_error_pct) text += fmt::format(" (error {:+.1f} %)", *evidence.its_error_pct);

@@ -150,7 +150,7 @@ TEST_CASE("constants: overrides that cannot be are told and change nothing") {
   CHECK(override_problems("system.link.bandwidth", "3 ms") ==
         "command line: system.link.bandwidth: \"3 ms\" has dimension time; expected bandwidth, such as \"64 GB/s\"\n");
   CHECK(override_problems("system.link.bandwidth", "32") ==
-        "command line: system.link.bandwidth: \"32\" has dimension number; expected bandwidth, such as \"64 GB/s\"\n");
+        "command line: system.link.bandwidth: 32 has no unit; expected bandwidth, such as \"64 GB/s\"\n");
   CHECK(override_problems("system.link.bandwidth", "0") ==
         "command line: system.link.bandwidth: 0 is not positive; expected a positive value, such as 64 GB/s\n");
   CHECK(override_problems("system.chip.tiles", "-1") ==

@@ -239,3 +239,23 @@ TEST_CASE("time to train: updates are rounded up and other work is named as excl
   settings.mode = RunMode::inference;
   CHECK_FALSE(time_to_train(settings, facts, SimTime(1)).has_value());
 }
+
+// Targets are sequences. 100 packs of 2 in an update: 2000 sequences take 10 updates, as do 1000 packs of 16 tokens.
+TEST_CASE("time to train: with packing a target counts sequences, not packs") {
+  StepFacts facts;
+  facts.global_batch = 100;
+  facts.sequences_per_sample = 2.0;
+  facts.tokens_per_sample = 16;
+  WorkloadSettings settings;
+  settings.target_samples = 2000;
+  CHECK(time_to_train(settings, facts, SimTime(1))->updates == 10);
+  CHECK(time_to_train(settings, facts, SimTime(1))->target_samples == 2000);
+  settings.target_samples.reset();
+  settings.target_tokens = 16'000;
+  CHECK(time_to_train(settings, facts, SimTime(1))->updates == 10);
+  CHECK(time_to_train(settings, facts, SimTime(1))->target_samples == 2000);
+  settings.target_tokens.reset();
+  settings.dataset_samples = 1000;
+  settings.epochs = 3;
+  CHECK(time_to_train(settings, facts, SimTime(1))->updates == 15);
+}

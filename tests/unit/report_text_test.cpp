@@ -68,7 +68,7 @@ duo, stack-1, tiny, training
 
   Verdict      DOES NOT FIT: device memory on d1 needs 850 MiB, has 800 MiB (and 1 more, below); try
                micro_batch_size = 1
-  Evidence     no published measurement is near this run
+  Evidence     not compared with published measurements
 
 Why it does not fit
   device memory on d1 needs 850 MiB, has 800 MiB; try micro_batch_size = 1

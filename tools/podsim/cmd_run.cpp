@@ -25,7 +25,7 @@ const VerbSpec& run_spec() {
                                     {"exact", "", "simulate every iteration of every repeat"},
                                     {"no-fold", "", "simulate every replica"},
                                     {"merge", "", "simulate chains of local operations as one"},
-                                    {"seed", "N", "seed of everything random (step times have nothing random)"},
+                                    {"seed", "N", "seed of everything random (no part of a run is, so far)"},
                                     {"quiet", "", "no warnings on standard error"},
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
@@ -36,7 +36,10 @@ const VerbSpec& run_spec() {
 ExitCode cmd_run(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
   const std::string trace_file = arguments.value("trace").value_or("");
-  integer_option(arguments, "seed");
+  const bool seeded = integer_option(arguments, "seed").has_value();
+  if (seeded && !arguments.has("quiet")) {
+    print_error("command line: warning: --seed: has no effect: nothing in this run is random");
+  }
   const ReportOutput output(arguments);
   if (!trace_file.empty()) refuse_overwrite(trace_file, arguments.has("force"));
   const ConfigFiles configs = configs_from(arguments);

@@ -58,17 +58,15 @@ std::string first_error(const Diagnostics& diagnostics) {
   return "";
 }
 
-// Status, reason and the report's cells of one point.
-std::vector<std::string> outcome(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
-                                 Engine& engine) {
-  const PlanResult made = make_plan(experiment, catalog, configs);
+std::vector<std::string> invalid(const std::string& reason) {
+  std::vector<std::string> cells{"invalid", reason};
+  cells.insert(cells.end(), csv_header().size(), "");
+  return cells;
+}
+
+std::vector<std::string> outcome_of(const Plan& plan, Engine& engine) {
   std::vector<std::string> cells;
-  if (!made.plan) {
-    cells = {"invalid", first_error(made.diagnostics)};
-    cells.insert(cells.end(), csv_header().size(), "");
-    return cells;
-  }
-  const Report report = simulate_plan(*made.plan, engine, {false, true, true, false});
+  const Report report = simulate_plan(plan, engine, {false, true, true, false});
   if (report.verdict.fits()) {
     cells = {"ok", ""};
   } else {
@@ -78,6 +76,18 @@ std::vector<std::string> outcome(const Experiment& experiment, const Catalog& ca
   const std::vector<std::string> row = csv_row(report);
   cells.insert(cells.end(), row.begin(), row.end());
   return cells;
+}
+
+// Status, reason and the report's cells of one point.
+std::vector<std::string> outcome(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
+                                 Engine& engine) {
+  const PlanResult made = make_plan(experiment, catalog, configs);
+  if (!made.plan) return invalid(first_error(made.diagnostics));
+  try {
+    return outcome_of(*made.plan, engine);
+  } catch (const std::range_error& error) {
+    return invalid(beyond_simulated_time(error));
+  }
 }
 
 // Rows go to standard output as they come, or into a file when all are there.
@@ -147,8 +157,8 @@ ExitCode cmd_sweep(const Arguments& arguments) {
       apply_override(experiment, axes[a].assignments[point[a]], unusable);
       cells.push_back(axes[a].cells[point[a]]);
     }
-    if (unusable.has_errors()) throw ConfigError(unusable);
-    const std::vector<std::string> rest = outcome(experiment, catalog, configs, engine);
+    const std::vector<std::string> rest =
+        unusable.has_errors() ? invalid(first_error(unusable)) : outcome(experiment, catalog, configs, engine);
     cells.insert(cells.end(), rest.begin(), rest.end());
     output.add(cells);
     progress.step();

@@ -72,6 +72,13 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
   return std::move(*result.plan);
 }
 
+std::string beyond_simulated_time(const std::range_error& error) {
+  return fmt::format(
+      "one host call cannot be simulated: {}; expected fewer iterations or micro-batches, or constants nearer to the "
+      "shipped ones",
+      error.what());
+}
+
 std::string formatted(Report report, const std::string& format) {
   report.tool_version = version();
   report.tool_commit = commit();
@@ -96,7 +103,7 @@ ExitCode ReportOutput::show(const Plan& plan, const Report& report) const {
   if (!folder_.empty()) {
     make_folder(folder_);
     write_file(folder_ + "/report." + report_extension(format_), text);
-    write_file(folder_ + "/plan.toml", to_toml(plan));
+    write_file(folder_ + "/plan.toml", to_toml(plan, folder_));
   }
   print(text);
   return report.verdict.fits() ? ExitCode::done : ExitCode::does_not_fit;

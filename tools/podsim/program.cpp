@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "sim/core/diagnostics.hpp"
+#include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 #include "tools/podsim/version.hpp"
@@ -66,6 +67,9 @@ ExitCode run_program(std::span<const std::string> arguments) {
     return ExitCode::bad_input;
   } catch (const ConfigError& error) {
     print_error(error.diagnostics().to_text());
+    return ExitCode::bad_input;
+  } catch (const std::range_error& error) {
+    print_error(fmt::format("podsim: {}", beyond_simulated_time(error)));
     return ExitCode::bad_input;
   } catch (const std::exception& error) {
     print_error(fmt::format("podsim: internal error: {}; please report this with the command and its input files",

@@ -1,5 +1,6 @@
 #include "models/catalog.hpp"
 
+#include "models/ipu/case_reader.hpp"
 #include "models/ipu/family.hpp"
 #include "models/workloads/bart.hpp"
 #include "models/workloads/bert.hpp"
@@ -36,6 +37,7 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Vit>());
   catalog.model_kinds.push_back(std::make_unique<Wav2Vec2>());
   catalog.model_kinds.push_back(std::make_unique<Whisper>());
+  catalog.case_readers.push_back(std::make_unique<ipu::IpuCaseReader>());
   return catalog;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// From a row of a published-measurement table to an Experiment, or the reason why it cannot be run.
+// From a row of a published-measurement table to experiments, or the reason why it cannot be run.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,14 +12,42 @@
 
 namespace podsim {
 
+struct Plan;
+
 struct CaseRow {
   std::string file;
   int line = 0;
-  std::map<std::string, std::string> cells;  // by column name; absent columns are missing
+  std::map<std::string, std::string, std::less<>> cells;  // by column name; absent columns are missing
 };
 
 struct SkippedCase {
   std::string reason;
+};
+
+// What was measured.
+enum class CaseQuantity { sequences_per_s, packs_per_s, images_per_s, fits };
+
+// "sequences_per_s", …
+std::string_view name(CaseQuantity quantity);
+
+struct PublishedCase {
+  std::string id;
+  std::string source_id;  // the id that lists of sources name; differs from `id` in a derived case
+  std::string source;     // where it was published
+  CaseQuantity quantity = CaseQuantity::sequences_per_s;
+  std::optional<double> measured;     // of a rate
+  std::optional<bool> measured_fits;  // of CaseQuantity::fits
+  std::string lower_bound;            // why the measured rate is only a lower bound; empty: it is none
+  std::vector<std::string> defaults;  // "column = value" for every cell that was empty or missing
+  std::variant<Experiment, SkippedCase> content;
+};
+
+// One property of a run that says how near it is to another.
+struct CaseFeature {
+  std::string name;
+  std::string text;              // the value, as a word or a number
+  std::optional<double> number;  // of a number: distances are powers of two
+  double weight = 1;             // of a difference: text that differs counts once, a factor of two counts once
 };
 
 class CaseReader {
@@ -26,7 +55,10 @@ class CaseReader {
   virtual ~CaseReader() = default;
   // Whether a table with these columns is one of this reader's.
   virtual bool accepts(const std::vector<std::string>& columns) const = 0;
-  virtual std::variant<Experiment, SkippedCase> read(const CaseRow& row) const = 0;
+  // At least one case; a row may stand for several.
+  virtual std::vector<PublishedCase> read(const CaseRow& row) const = 0;
+  // Always the same names in the same order, the kind of model first; empty for plans of other families.
+  virtual std::vector<CaseFeature> features(const Plan& plan) const = 0;
 };
 
 }  // namespace podsim

@@ -246,6 +246,7 @@ class PlanMaker {
 
   void finish() {
     plan_.system = machine_.system;
+    plan_.chip = machine_.chip;
     plan_.software = machine_.software;
     plan_.nodes = machine_.nodes;
     plan_.constants = std::move(machine_.constants);

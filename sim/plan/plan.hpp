@@ -19,6 +19,7 @@ namespace podsim {
 struct Plan {
   std::string name;
   std::string system;
+  std::string chip;  // as the system's file names it
   std::string software;
   std::int64_t nodes = 1;
   const Family* family = nullptr;

@@ -2,6 +2,7 @@
 
 #include "models/catalog.hpp"
 #include "sim/study/evaluate.hpp"
+#include "sim/study/evidence.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/verbs.hpp"
 
@@ -28,7 +29,9 @@ ExitCode cmd_check(const Arguments& arguments) {
   const Catalog catalog = make_catalog();
   const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
   const Plan plan = plan_from(experiment, catalog, configs);
-  return output.show(plan, check_plan(plan, true));
+  Report report = check_plan(plan, true);
+  report.evidence = evidence_for(plan, catalog, configs);
+  return output.show(plan, report);
 }
 
 }  // namespace podsim

@@ -5,6 +5,7 @@
 #include "models/catalog.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/study/evaluate.hpp"
+#include "sim/study/evidence.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
@@ -51,7 +52,8 @@ ExitCode cmd_run(const Arguments& arguments) {
   std::vector<Observer*> observers;
   if (!trace_file.empty()) observers.push_back(&trace);
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
-  const Report report = simulate_plan(plan, engine, options, observers);
+  Report report = simulate_plan(plan, engine, options, observers);
+  report.evidence = evidence_for(plan, catalog, configs);
   if (!trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
   if (arguments.has("verbose")) {
     print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,

@@ -20,6 +20,7 @@ const VerbSpec& help_spec();
 const VerbSpec& list_spec();
 const VerbSpec& run_spec();
 const VerbSpec& sweep_spec();
+const VerbSpec& validate_spec();
 
 ExitCode cmd_check(const Arguments& arguments);
 ExitCode cmd_compare(const Arguments& arguments);
@@ -28,6 +29,7 @@ ExitCode cmd_help(const Arguments& arguments);
 ExitCode cmd_list(const Arguments& arguments);
 ExitCode cmd_run(const Arguments& arguments);
 ExitCode cmd_sweep(const Arguments& arguments);
+ExitCode cmd_validate(const Arguments& arguments);
 
 // In the order of the overview.
 const std::vector<Verb>& verbs();

@@ -1,0 +1,240 @@
+#include "sim/study/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "sim/config/csv.hpp"
+#include "sim/numerics/statistics.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/study/evaluate.hpp"
+#include "sim/study/evidence.hpp"
+
+namespace podsim {
+namespace {
+
+bool is_id_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+// Whether `id` stands in `text` as a word of its own.
+bool names(std::string_view text, std::string_view id) {
+  if (id.empty()) return false;
+  for (std::size_t at = text.find(id); at != std::string_view::npos; at = text.find(id, at + 1)) {
+    const std::size_t end = at + id.size();
+    const bool begins = at == 0 || !is_id_character(text[at - 1]);
+    if (begins && (end == text.size() || !is_id_character(text[end]))) return true;
+  }
+  return false;
+}
+
+bool was_fitted(const Plan& plan, const std::string& id) {
+  const std::vector<ConstantId>& read = plan.family_plan->constants_read();
+  return std::any_of(read.begin(), read.end(), [&](ConstantId constant) {
+    return plan.constants[constant].confidence == "fitted" && names(plan.constants[constant].source, id);
+  });
+}
+
+std::string first_problem(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != Severity::error) continue;
+    return diagnostic.key.empty() ? diagnostic.problem : diagnostic.key + ": " + diagnostic.problem;
+  }
+  return "cannot be planned";
+}
+
+std::optional<double> rate_of(const Throughput& throughput, CaseQuantity quantity) {
+  switch (quantity) {
+    case CaseQuantity::sequences_per_s:
+      return throughput.sequences_per_s;
+    case CaseQuantity::packs_per_s:
+      return throughput.samples_per_s;
+    case CaseQuantity::images_per_s:
+      return throughput.images_per_s;
+    case CaseQuantity::fits:
+      break;
+  }
+  return std::nullopt;
+}
+
+class Validator {
+ public:
+  Validator(const Catalog& catalog, const ConfigFiles& configs, const std::vector<std::string>& overlays,
+            Diagnostics& diagnostics)
+      : catalog_(catalog), configs_(configs), overlays_(overlays), diagnostics_(diagnostics) {}
+
+  void add(const ReferenceTable& reference) {
+    const std::optional<CsvTable> table = parse_csv(reference.text, reference.name, diagnostics_);
+    if (!table) return;
+    const CaseReader* reader = nullptr;
+    for (const auto& candidate : catalog_.case_readers) {
+      if (reader == nullptr && candidate->accepts(table->columns)) reader = candidate.get();
+    }
+    if (reader == nullptr) {
+      diagnostics_.error({reference.name, 1, 1}, "", "the header is of no known table of measurements",
+                         "id, hardware, model_config, micro_batch and metric with value, or expected");
+      return;
+    }
+    for (const CsvRow& row : table->rows) {
+      CaseRow cells{reference.name, row.line, {}};
+      for (std::size_t i = 0; i < row.cells.size(); ++i) cells.cells[table->columns[i]] = row.cells[i];
+      for (const PublishedCase& published : reader->read(cells)) cases_.push_back(run(published, *reader));
+    }
+  }
+
+  std::vector<ValidatedCase> take() { return std::move(cases_); }
+
+ private:
+  ValidatedCase run(const PublishedCase& published, const CaseReader& reader) {
+    ValidatedCase result;
+    result.id = published.id;
+    result.source = published.source;
+    result.quantity = published.quantity;
+    result.measured = published.measured;
+    result.measured_fits = published.measured_fits;
+    result.lower_bound = published.lower_bound;
+    result.defaults = published.defaults;
+    if (const auto* skipped = std::get_if<SkippedCase>(&published.content)) {
+      result.skipped_reason = skipped->reason;
+      return result;
+    }
+    Experiment experiment = std::get<Experiment>(published.content);
+    experiment.overlays = overlays_;
+    const PlanResult made = make_plan(experiment, catalog_, configs_);
+    if (!made.plan) {
+      result.skipped_reason = first_problem(made.diagnostics);
+      return result;
+    }
+    predict(*made.plan, result);
+    if (!result.ran()) return result;
+    result.fitted = was_fitted(*made.plan, published.source_id);
+    result.features = reader.features(*made.plan);
+    return result;
+  }
+
+  void predict(const Plan& plan, ValidatedCase& result) {
+    if (result.quantity == CaseQuantity::fits) {
+      result.predicted_fits = plan.family->verdict(plan, false).fits();
+      return;
+    }
+    const Report report = simulate_plan(plan, engine_, {false, true, true, false});
+    result.predicted_fits = report.verdict.fits();
+    if (report.throughput) result.predicted = rate_of(*report.throughput, result.quantity);
+    if (!result.predicted || !result.measured) {
+      result.skipped_reason = fmt::format("the run has no {}", name(result.quantity));
+      return;
+    }
+    result.error_pct = 100 * (*result.predicted / *result.measured - 1);
+  }
+
+  const Catalog& catalog_;
+  const ConfigFiles& configs_;
+  const std::vector<std::string>& overlays_;
+  Diagnostics& diagnostics_;
+  Engine engine_ = make_engine("native");
+  std::vector<ValidatedCase> cases_;
+};
+
+using Selection = std::function<bool(const ValidatedCase&)>;
+
+void add_rates(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
+               std::vector<ValidationGroup>& groups) {
+  ValidationGroup group;
+  group.name = name;
+  std::vector<std::pair<double, double>> pairs;
+  double sum = 0;
+  double sum_of_sizes = 0;
+  double largest = 0;
+  for (const ValidatedCase& one : cases) {
+    if (!one.counts() || !one.error_pct || !belongs(one)) continue;
+    pairs.emplace_back(*one.measured, *one.predicted);
+    sum += *one.error_pct;
+    sum_of_sizes += std::abs(*one.error_pct);
+    largest = std::max(largest, std::abs(*one.error_pct));
+  }
+  if (pairs.empty()) return;
+  group.cases = static_cast<std::int64_t>(pairs.size());
+  group.mape_pct = sum_of_sizes / static_cast<double>(pairs.size());
+  group.maximum_pct = largest;
+  group.bias_pct = sum / static_cast<double>(pairs.size());
+  group.spearman = spearman(pairs);
+  groups.push_back(std::move(group));
+}
+
+void add_points(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
+                std::vector<ValidationGroup>& groups) {
+  ValidationGroup group;
+  group.name = name;
+  std::int64_t wrong = 0;
+  for (const ValidatedCase& one : cases) {
+    if (!one.counts() || one.quantity != CaseQuantity::fits || !belongs(one)) continue;
+    ++group.cases;
+    if (one.wrong()) ++wrong;
+  }
+  if (group.cases == 0) return;
+  group.right = group.cases - wrong;
+  group.wrong = wrong;
+  groups.push_back(std::move(group));
+}
+
+std::string feature_of(const ValidatedCase& one, std::string_view name) {
+  const auto found = std::ranges::find(one.features, name, &CaseFeature::name);
+  return found == one.features.end() ? "" : found->text;
+}
+
+}  // namespace
+
+std::vector<ReferenceTable> shipped_references(const ConfigFiles& configs) {
+  std::vector<ReferenceTable> tables;
+  for (const std::string& path : configs.list("references/")) {
+    if (path == k_evidence_table || !path.ends_with(".csv")) continue;
+    tables.push_back({configs.display_name(path), configs.text(path).value_or("")});
+  }
+  return tables;
+}
+
+Validation validate(const std::vector<ReferenceTable>& tables, const Catalog& catalog, const ConfigFiles& configs,
+                    const std::vector<std::string>& overlays, Diagnostics& diagnostics) {
+  Validator validator(catalog, configs, overlays, diagnostics);
+  for (const ReferenceTable& table : tables) validator.add(table);
+  Validation validation;
+  validation.cases = validator.take();
+  validation.groups = group_cases(validation.cases);
+  return validation;
+}
+
+std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases) {
+  std::vector<ValidationGroup> groups;
+  const Selection all = [](const ValidatedCase&) { return true; };
+  const Selection fitted = [](const ValidatedCase& one) { return one.fitted; };
+  const Selection held_out = [](const ValidatedCase& one) { return !one.fitted; };
+  add_rates(cases, "throughput", all, groups);
+  add_rates(cases, "throughput, fitted", fitted, groups);
+  add_rates(cases, "throughput, held out", held_out, groups);
+  for (const char* feature : {"model", "chip", "software"}) {
+    std::vector<std::string> values;
+    for (const ValidatedCase& one : cases) {
+      const std::string value = feature_of(one, feature);
+      if (!value.empty() && std::ranges::count(values, value) == 0) values.push_back(value);
+    }
+    for (const std::string& value : values) {
+      add_rates(cases, fmt::format("throughput, {} {}", feature, value),
+                [&](const ValidatedCase& one) { return feature_of(one, feature) == value; }, groups);
+    }
+  }
+  add_points(cases, "memory points", all, groups);
+  add_points(cases, "memory points, fitted", fitted, groups);
+  add_points(cases, "memory points, held out", held_out, groups);
+  return groups;
+}
+
+bool out_of_tolerance(const Validation& validation, std::optional<double> tolerance) {
+  return std::any_of(validation.cases.begin(), validation.cases.end(), [&](const ValidatedCase& one) {
+    if (one.wrong()) return true;
+    return tolerance && one.counts() && one.error_pct && std::abs(*one.error_pct) > 100 * *tolerance;
+  });
+}
+
+}  // namespace podsim

@@ -1,0 +1,74 @@
+#pragma once
+// Published measurements against the model: every row of the tables is planned and simulated by the native engine.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/catalog.hpp"
+
+namespace podsim {
+
+struct ReferenceTable {
+  std::string name;  // of the file, for places
+  std::string text;  // CSV
+};
+
+struct ValidatedCase {
+  std::string id;
+  std::string source;  // where it was published
+  CaseQuantity quantity = CaseQuantity::sequences_per_s;
+  std::optional<double> measured;
+  std::optional<double> predicted;
+  std::optional<double> error_pct;  // 100 · (predicted / measured - 1)
+  std::optional<bool> measured_fits;
+  std::optional<bool> predicted_fits;  // also of a measured rate: whether its memory account fits
+  bool fitted = false;                 // its id stands among the sources of a fitted constant that the run read
+  std::string lower_bound;             // why the measured rate is only a lower bound; empty: it is none
+  std::vector<std::string> defaults;
+  std::string skipped_reason;  // empty: it ran
+  std::vector<CaseFeature> features;
+
+  bool ran() const { return skipped_reason.empty(); }
+  bool counts() const { return ran() && lower_bound.empty(); }  // in the figures of a group
+  bool wrong() const { return ran() && quantity == CaseQuantity::fits && measured_fits != predicted_fits; }
+};
+
+// Cases that belong together; lower bounds are left out.
+struct ValidationGroup {
+  std::string name;
+  std::int64_t cases = 0;
+  // Of rates.
+  std::optional<double> mape_pct;     // mean of |error|
+  std::optional<double> maximum_pct;  // largest |error|
+  std::optional<double> bias_pct;     // mean of error
+  std::optional<double> spearman;     // of measured and predicted
+  // Of memory points.
+  std::optional<std::int64_t> right, wrong;
+};
+
+struct Validation {
+  std::vector<ValidatedCase> cases;  // in the order of the tables
+  std::vector<ValidationGroup> groups;
+};
+
+// The tables under references/, without the one that evidence is taken from.
+std::vector<ReferenceTable> shipped_references(const ConfigFiles& configs);
+
+// `overlays`: constant files of the user. A text that is no table, or a table of no known kind, goes to `diagnostics`;
+// a row that cannot be run is a case with a reason.
+Validation validate(const std::vector<ReferenceTable>& tables, const Catalog& catalog, const ConfigFiles& configs,
+                    const std::vector<std::string>& overlays, Diagnostics& diagnostics);
+
+std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases);
+
+// Whether a rate that counts is off by more than `tolerance` (a fraction; empty: any error is accepted) or a memory
+// point is judged wrong.
+bool out_of_tolerance(const Validation& validation, std::optional<double> tolerance);
+
+std::string to_text(const Validation& validation);
+std::string to_json(const Validation& validation);
+std::string to_csv(const Validation& validation);  // the cases
+
+}  // namespace podsim

@@ -1,0 +1,72 @@
+// podsim validate: published measurements against the model.
+
+#include <fmt/format.h>
+
+#include "models/catalog.hpp"
+#include "sim/study/evidence.hpp"
+#include "sim/study/validate.hpp"
+#include "tools/podsim/comparison.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+namespace {
+
+std::vector<ReferenceTable> tables_from(const Arguments& arguments, const ConfigFiles& configs) {
+  std::vector<std::string> files = arguments.values("references");
+  files.insert(files.end(), arguments.words().begin(), arguments.words().end());
+  if (files.empty()) return shipped_references(configs);
+  Diagnostics diagnostics;
+  std::vector<ReferenceTable> tables;
+  for (const std::string& file : files) {
+    const auto text = read_text_file(file, {"command line", 0, 0}, "--references", diagnostics);
+    if (text) tables.push_back({file, *text});
+  }
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  return tables;
+}
+
+std::optional<double> tolerance_from(const Arguments& arguments) {
+  const std::optional<std::string> text = arguments.value("tolerance");
+  if (!text) return std::nullopt;
+  const std::optional<double> tolerance = parse_tolerance(*text);
+  if (!tolerance) throw UsageError(fmt::format("option --tolerance: \"{}\" is neither like 5% nor like 0.05", *text));
+  return tolerance;
+}
+
+}  // namespace
+
+const VerbSpec& validate_spec() {
+  static const VerbSpec k_spec{
+      "validate",
+      "validate [FILE.csv …] [options]",
+      "Simulate published measurements and compare.",
+      "Without files: those that are shipped. Exit code 1 when a memory point is judged wrong or, with --tolerance,\n"
+      "a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never counted.",
+      {{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
+       {"format", "NAME", "text (default), json or csv"},
+       {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
+       {"overlay", "FILE.toml", "constants that replace those shipped", true},
+       {"configs", "DIR", "use this folder instead of the configs in the program"},
+       {"evidence", "FILE.csv", "write what `run` takes its evidence from; replaces the file"}},
+      {"podsim validate --tolerance 6%", "podsim validate --references my-runs.csv --format json"},
+      1000};
+  return k_spec;
+}
+
+ExitCode cmd_validate(const Arguments& arguments) {
+  const std::string format = choice_option(arguments, "format", {"text", "json", "csv"});
+  const std::optional<double> tolerance = tolerance_from(arguments);
+  const ConfigFiles configs = configs_from(arguments);
+  const std::vector<ReferenceTable> tables = tables_from(arguments, configs);
+  Diagnostics diagnostics;
+  const Validation validation =
+      validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
+  print(format == "json" ? to_json(validation) : format == "csv" ? to_csv(validation) : to_text(validation));
+  return out_of_tolerance(validation, tolerance) ? ExitCode::out_of_tolerance : ExitCode::done;
+}
+
+}  // namespace podsim

@@ -61,7 +61,8 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   facts.samples_per_call = facts.global_batch * setup.device_iterations;
   facts.steps_per_run = setup.device_iterations;
   facts.sequences_per_sample = plan.settings.packing_factor;
-  facts.tokens_per_sample = plan.graph.sequence_length;
+  facts.images = plan.graph.images;
+  facts.tokens_per_sample = plan.graph.images ? 0 : plan.graph.sequence_length;
   const auto repetitions = static_cast<double>(micro_batches);
   facts.model_flop = (plan.graph.forward_flop() + plan.graph.backward_flop()) * repetitions;
   facts.hardware_flop = facts.model_flop + recompute_flop(plan, pipeline) * repetitions;

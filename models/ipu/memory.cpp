@@ -9,11 +9,13 @@ namespace {
 std::int64_t count_layers(const ModelGraph& graph, const std::vector<std::size_t>& blocks) {
   std::int64_t attention = 0;
   std::int64_t feed_forward = 0;
+  std::int64_t whole = 0;
   for (const std::size_t block : blocks) {
+    whole += graph.blocks[block].kind == BlockKind::whole_layer ? 1 : 0;
     attention += graph.blocks[block].kind == BlockKind::attention ? 1 : 0;
     feed_forward += graph.blocks[block].kind == BlockKind::feed_forward ? 1 : 0;
   }
-  return std::max(attention, feed_forward);
+  return whole + std::max(attention, feed_forward);
 }
 
 class Account {

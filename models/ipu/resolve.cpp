@@ -12,6 +12,14 @@
 namespace podsim::ipu {
 namespace {
 
+OuterBlocks outer_blocks(const ModelGraph& graph) {
+  const bool all_in_layers =
+      std::none_of(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) { return block.layer < 0; });
+  if (all_in_layers) return OuterBlocks::in_list;
+  return graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
+                                                             : OuterBlocks::head_on_last_ipu;
+}
+
 class Resolver {
  public:
   Resolver(FamilyContext& context, Diagnostics& diagnostics) : context_(context), diagnostics_(diagnostics) {}
@@ -90,8 +98,8 @@ class Resolver {
     request.mode = context_.settings.mode;
     request.model_type = std::string(context_.model_kind.type());
     request.layers = graph.layers;
-    request.outer = graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
-                                                                        : OuterBlocks::head_on_last_ipu;
+    request.layer_names = graph.layer_names;
+    request.outer = outer_blocks(graph);
     request.vocabulary = graph.vocabulary;
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;

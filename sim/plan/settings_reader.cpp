@@ -98,9 +98,10 @@ WorkloadSettings SettingsReader::read(const ModelKind& kind, const ModelShape& s
     settings.first_moment_bytes = *format == "float16" ? 2 : 4;  // printed by the family, like precision
   }
   settings.recompute = boolean("workload.recompute", true, "default: as pipelined training does");
-  settings.split_qkv = boolean("workload.split_qkv", false, "default");
-  settings.attention_dropout = boolean("workload.attention_dropout", true, "default");
-  settings.ffn_dropout = boolean("workload.ffn_dropout", false, "default");
+  const WorkloadDefaults defaults = kind.workload_defaults(shape);
+  settings.split_qkv = boolean("workload.split_qkv", defaults.split_qkv, "default");
+  settings.attention_dropout = boolean("workload.attention_dropout", defaults.attention_dropout, "default");
+  settings.ffn_dropout = boolean("workload.ffn_dropout", defaults.ffn_dropout, "default");
   settings.activation_checkpoint_format = text("workload.activation_checkpoint_format", "float16", "default");
   read_targets(settings);
   return settings;
@@ -121,17 +122,13 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
 }
 
 void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
-  const std::int64_t longest = kind.maximum_sequence_length(shape);
-  if (settings.mode == RunMode::generation) {
-    read_generation(longest, settings);
+  const WorkloadDefaults defaults = kind.workload_defaults(shape);
+  if (defaults.image_size > 0) {
+    read_image(kind, shape, defaults, settings);
+  } else if (settings.mode == RunMode::generation) {
+    read_generation(kind.maximum_sequence_length(shape), settings);
   } else {
-    settings.sequence_length = integer("workload.sequence_length", longest, "default: the model's maximum");
-  }
-  if (settings.sequence_length > longest && document_.find("workload.sequence_length") != nullptr) {
-    diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
-                       fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
-                       fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
-    settings.sequence_length = longest;  // for the checks that follow
+    read_sequence(kind, shape, settings);
   }
   if (settings.packing_factor > static_cast<double>(settings.sequence_length)) {
     diagnostics_.error(document_.find("workload.packing_factor")->place(), "workload.packing_factor",
@@ -153,8 +150,6 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
   } else {
     warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));
   }
-  warn_without_effect("workload.image_size", "the model reads no images");
-  warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
   if (settings.mode != RunMode::generation) {
     for (const char* path : {"workload.batch_size", "workload.input_tokens", "workload.output_tokens"}) {
       warn_without_effect(path, "it belongs to mode \"generation\"");
@@ -186,6 +181,38 @@ void SettingsReader::read_generation(std::int64_t longest, WorkloadSettings& set
                      fmt::format("{} tokens of input and {} of output do not fit into a length of {}",
                                  settings.input_tokens, settings.output_tokens, settings.sequence_length),
                      fmt::format("at most {} together", std::min(settings.sequence_length, longest)));
+}
+
+void SettingsReader::read_sequence(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
+  const std::int64_t longest = kind.maximum_sequence_length(shape);
+  const std::int64_t usual = kind.default_sequence_length(shape);
+  settings.sequence_length =
+      integer("workload.sequence_length", usual,
+              usual == longest ? "default: the model's maximum" : "default: usual for the model type");
+  if (settings.sequence_length > longest) {
+    diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
+                       fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
+                       fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
+    settings.sequence_length = longest;  // for the checks that follow
+  }
+  warn_without_effect("workload.image_size", "the model reads no images");
+  warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
+}
+
+void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, const WorkloadDefaults& defaults,
+                                WorkloadSettings& settings) {
+  settings.image_size = integer("workload.image_size", defaults.image_size, "default: the model's");
+  settings.input_bytes_per_element =
+      number("workload.input_bytes_per_element", defaults.input_bytes_per_element, "default: the model's");
+  settings.sequence_length = kind.image_tokens(shape, settings.image_size);
+  if (settings.sequence_length == 0) {
+    const Value* written = document_.find("workload.image_size");
+    diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
+                       fmt::format("{} pixels per side are less than a patch of the model", settings.image_size));
+    settings.image_size = defaults.image_size;  // for the checks that follow
+    settings.sequence_length = kind.image_tokens(shape, settings.image_size);
+  }
+  warn_without_effect("workload.sequence_length", "the model's tokens follow from workload.image_size");
 }
 
 void SettingsReader::read_targets(WorkloadSettings& settings) {

@@ -171,7 +171,7 @@ TEST_CASE("inference: the closed form of both ways agrees with the simulation") 
   }
 }
 
-TEST_CASE("inference: BERT-Large on [3, 7, 7, 7] gains from its pipeline with the iterations") {
+TEST_CASE("inference: BERT-Large on 3, 7, 7 and 7 layers gains from its pipeline with the iterations") {
   struct Expected {
     const char* iterations;
     double low, high;

@@ -162,7 +162,7 @@ TEST_CASE("validate: a wrong memory point is out of tolerance, a rate only beyon
 TEST_CASE("validate: the text shows cases, groups, reasons and that defaults were taken") {
   const std::string text = to_text(sample());
   for (const char* part : {"-25.0 %  sequences_per_s  fitted\n", "+12.5 %  sequences_per_s  held out\n",
-                           "  n    does_not_fit       fits    WRONG  memory           held out\n", "lower bound\n",
+                           "  n     does_not_fit       fits     WRONG  memory           held out\n", "lower bound\n",
                            "\nSkipped\n     1  a reason (s)\n",
                            "\n1 of the cases took defaults for empty cells; --format json names them.\n"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, part << "\n" << text);

@@ -72,7 +72,8 @@ StepFacts inference_step_facts(const Plan& plan, const IpuPlan& ipu_plan) {
   facts.global_batch = samples_per_call(plan, setup);
   facts.samples_per_call = facts.global_batch;
   facts.sequences_per_sample = plan.settings.packing_factor;
-  facts.tokens_per_sample = tokens > 0 ? tokens : plan.graph.sequence_length;
+  facts.images = plan.graph.images;
+  if (!facts.images) facts.tokens_per_sample = tokens > 0 ? tokens : plan.graph.sequence_length;
   facts.output_tokens = tokens;
   const std::int64_t passes = setup.replication_factor * setup.device_iterations * std::max<std::int64_t>(1, tokens);
   facts.model_flop = plan.graph.forward_flop() * static_cast<double>(passes);

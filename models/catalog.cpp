@@ -2,16 +2,41 @@
 
 #include "models/ipu/case_reader.hpp"
 #include "models/ipu/family.hpp"
+#include "models/workloads/bart.hpp"
 #include "models/workloads/bert.hpp"
+#include "models/workloads/deberta.hpp"
+#include "models/workloads/distilbert.hpp"
 #include "models/workloads/gpt2.hpp"
+#include "models/workloads/gptj.hpp"
+#include "models/workloads/llama.hpp"
+#include "models/workloads/mpnet.hpp"
+#include "models/workloads/roberta.hpp"
+#include "models/workloads/t5.hpp"
+#include "models/workloads/vit.hpp"
+#include "models/workloads/wav2vec2.hpp"
+#include "models/workloads/whisper.hpp"
 
 namespace podsim {
 
 Catalog make_catalog() {
   Catalog catalog;
   catalog.families.push_back(std::make_unique<ipu::IpuFamily>());
+  catalog.model_kinds.push_back(std::make_unique<Bart>());
   catalog.model_kinds.push_back(std::make_unique<Bert>());
+  catalog.model_kinds.push_back(std::make_unique<DeBerta>());
+  catalog.model_kinds.push_back(std::make_unique<DistilBert>());
   catalog.model_kinds.push_back(std::make_unique<Gpt2>());
+  catalog.model_kinds.push_back(std::make_unique<GptJ>());
+  catalog.model_kinds.push_back(std::make_unique<Hubert>());
+  catalog.model_kinds.push_back(std::make_unique<Llama>());
+  catalog.model_kinds.push_back(std::make_unique<Mistral>());
+  catalog.model_kinds.push_back(std::make_unique<MpNet>());
+  catalog.model_kinds.push_back(std::make_unique<MT5>());
+  catalog.model_kinds.push_back(std::make_unique<Roberta>());
+  catalog.model_kinds.push_back(std::make_unique<T5>());
+  catalog.model_kinds.push_back(std::make_unique<Vit>());
+  catalog.model_kinds.push_back(std::make_unique<Wav2Vec2>());
+  catalog.model_kinds.push_back(std::make_unique<Whisper>());
   catalog.case_readers.push_back(std::make_unique<ipu::IpuCaseReader>());
   return catalog;
 }

@@ -211,10 +211,13 @@ class RowToExperiment {
           cells_.has_column("gradient_accumulation") ? "gradient_accumulation" : "gradient_accumulation_steps";
       if (const auto steps = cells_.required_count(column)) cells_.set("ipu.gradient_accumulation_steps", *steps);
     }
-    cells_.set("ipu.device_iterations", cells_.count("device_iterations", 1));
+    cells_.set(inference_ ? "ipu.inference_device_iterations" : "ipu.device_iterations",
+               cells_.count("device_iterations", 1));
+    if (inference_) cells_.set("ipu.sharded_execution_for_inference", true);  // as the library runs it
     read_layers();
     cells_.set_numbers("ipu.matmul_proportion", "matmul_proportion", 0.6);
-    cells_.set("ipu.embedding_serialization_factor", cells_.count("embedding_serialization_factor", 1));
+    cells_.set(inference_ ? "ipu.inference_embedding_serialization_factor" : "ipu.embedding_serialization_factor",
+               cells_.count("embedding_serialization_factor", 1));
     const bool off_chip = cells_.cell("software") != "poplar-tensorflow2";
     cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", off_chip));
     cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));

@@ -1,8 +1,7 @@
 #pragma once
 // Published measurements of IPU systems as experiments. Three kinds of table, told apart by their header:
-//   rates:          id, hardware, system, model_config, micro_batch, replication, gradient_accumulation, …, metric,
-//   value memory points:  id, hardware, model_config, micro_batch, replication_factor, …, expected (fits, does_not_fit
-//   or
+//   rates:          id, hardware, system, model_config, micro_batch, replication, …, metric, value
+//   memory points:  id, hardware, model_config, micro_batch, replication_factor, …, expected (fits, does_not_fit or
 //                   max_fits_next_does_not with varied_parameter and next_value: then the row is two cases)
 //   operators:      id, op, …: skipped, since single operators are not compared here
 // Cells that decide the run (micro-batch, replicas, accumulation, placement, length, model) are never guessed: the row

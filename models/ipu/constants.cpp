@@ -27,6 +27,10 @@ PlannerConstants read_planner(ConstantReader& reader) {
   for (std::size_t i = 0; i < k_amp_modes; ++i) {
     planner.modes[i] = read_mode(reader, std::string("cost.matmul.") + k_mode_names[i] + ".");
   }
+  const char* six_rows_of_chip = "chip.matmul.fp32_six_rows";
+  if (reader.has(six_rows_of_chip)) {
+    planner.modes[static_cast<std::size_t>(AmpMode::single)].six_rows = reader.cycle_count(six_rows_of_chip);
+  }
   planner.exchange_bytes_per_cycle = reader.number("cost.matmul.exchange_bytes_per_cycle");
   planner.pair_broadcast_factor = reader.number("cost.matmul.pair_broadcast_factor");
   planner.superstep_sync = reader.cycle_count("cost.matmul.superstep_sync");
@@ -48,6 +52,8 @@ LinkConstants read_links(ConstantReader& reader) {
   links.streaming_memory = reader.data("system.streaming.memory");
   links.streaming_memory_per_ipu = reader.data("system.streaming.memory_per_ipu");
   links.host_bandwidth = reader.bandwidth("system.host.bandwidth");
+  links.host_latency = reader.time("system.host.latency");
+  links.host_output_bandwidth = reader.bandwidth("system.host.output_bandwidth");
   links.host_link_bandwidth = reader.bandwidth("system.host_link.bandwidth");
   links.machines_per_host_link = reader.count("system.host_link.machines");
   return links;
@@ -71,9 +77,13 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
   chip.tiles = reader.count("chip.tiles");
   chip.tile_memory = reader.data("chip.tile_memory");
   chip.clock = reader.clock("chip.clock");
+  chip.half_partials = reader.has("chip.peak.fp16_16");
   for (std::size_t i = 0; i < k_amp_modes; ++i) {
-    chip.peak[i] = reader.flop_rate(std::string("chip.peak.") + k_mode_names[i]);
+    const auto half_half = static_cast<std::size_t>(AmpMode::half_half);
+    const std::size_t mode = i == half_half && !chip.half_partials ? static_cast<std::size_t>(AmpMode::half_single) : i;
+    chip.peak[i] = reader.flop_rate(std::string("chip.peak.") + k_mode_names[mode]);
   }
+  if (reader.has("chip.peak.fp8")) chip.peak_fp8 = reader.flop_rate("chip.peak.fp8");
   return chip;
 }
 
@@ -99,6 +109,9 @@ SystemConstants read_system_constants(ConstantReader& reader) {
   system.machines = reader.count("system.machines");
   system.hosts = reader.count("system.hosts");
   system.ipus_per_pod = reader.count("system.ipus_per_pod");
+  if (reader.has("system.optimizer_state_memory")) {
+    system.has_streaming_memory = reader.text("system.optimizer_state_memory") != "on-chip";
+  }
   if (reader.has("system.machine_power")) system.machine_power = reader.power("system.machine_power");
   system.links = read_links(reader);
   system.sharding_minimum_elements = reader.count("system.sharding.minimum_elements");

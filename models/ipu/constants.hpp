@@ -27,6 +27,8 @@ struct ChipConstants {
   Bytes tile_memory;
   Clock clock;
   std::array<FlopRate, k_amp_modes> peak;  // by mode, whole chip
+  bool half_partials = true;               // false: half inputs are multiplied at one rate, and `peak` says it twice
+  std::optional<FlopRate> peak_fp8;
 };
 
 struct AmpConstants {
@@ -66,16 +68,18 @@ struct CostConstants {
 };
 
 struct LinkConstants {
-  Bandwidth neighbour_bandwidth;   // to the next IPU of a pipeline
-  Duration message_latency;        // fixed cost of a message between IPUs
-  Bandwidth ring_bandwidth;        // a hop of a replica ring inside a pod, shared by all pipeline positions
-  double gateway_factor = 0;       // ring bandwidth between pods over that inside one
-  Duration gateway_latency;        // per step of a ring between pods
-  Bandwidth streaming_bandwidth;   // streaming memory of one machine
-  Bytes streaming_memory;          // of one machine
-  Bytes streaming_memory_per_ipu;  // an IPU's share unless it asks for more
-  Bandwidth host_bandwidth;        // from the host into one IPU
-  Bandwidth host_link_bandwidth;   // from the host to the machines behind one link
+  Bandwidth neighbour_bandwidth;    // to the next IPU of a pipeline
+  Duration message_latency;         // fixed cost of a message between IPUs
+  Bandwidth ring_bandwidth;         // a hop of a replica ring inside a pod, shared by all pipeline positions
+  double gateway_factor = 0;        // ring bandwidth between pods over that inside one
+  Duration gateway_latency;         // per step of a ring between pods
+  Bandwidth streaming_bandwidth;    // streaming memory of one machine
+  Bytes streaming_memory;           // of one machine
+  Bytes streaming_memory_per_ipu;   // an IPU's share unless it asks for more
+  Bandwidth host_bandwidth;         // from the host into one IPU
+  Duration host_latency;            // fixed cost of a host call of inference
+  Bandwidth host_output_bandwidth;  // from one IPU into the host
+  Bandwidth host_link_bandwidth;    // from the host to the machines behind one link
   std::int64_t machines_per_host_link = 1;
 };
 
@@ -85,6 +89,7 @@ struct SystemConstants {
   std::int64_t machines = 0;
   std::int64_t hosts = 0;
   std::int64_t ipus_per_pod = 0;       // IPUs joined by IPU-Links; larger systems are several of these
+  bool has_streaming_memory = true;    // memory of a machine beside that of its IPUs
   std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
   std::int64_t sharding_minimum_elements = 0;  // smaller tensors are not sharded over replicas

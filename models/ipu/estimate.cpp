@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/ipu/collective.hpp"
 #include "models/ipu/stage_work.hpp"
 #include "models/ipu/update_cost.hpp"
 
@@ -56,17 +57,6 @@ SimTime streaming_time(const MemoryInputs& in, const std::vector<PlacedParameter
   return 2 * to_sim_time(fullest.size() / in.constants.system.links.streaming_bandwidth);
 }
 
-SimTime reduction_time(const MemoryInputs& in, const std::vector<PlacedParameters>& parameters) {
-  const std::int64_t replicas = in.setup.replication_factor;
-  if (replicas == 1) return SimTime();
-  constexpr std::int64_t k_half = 2;
-  const LinkConstants& links = in.constants.system.links;
-  Bytes chunks;
-  for (const PlacedParameters& placed : parameters)
-    chunks += Bytes(k_half * ((placed.elements + replicas - 1) / replicas));
-  return 2 * (replicas - 1) * (to_sim_time(links.message_latency) + to_sim_time(chunks.size() / links.ring_bandwidth));
-}
-
 }  // namespace
 
 StepEstimate estimate_step(const MemoryInputs& in, const OperatorCostModel& costs) {
@@ -80,7 +70,9 @@ StepEstimate estimate_step(const MemoryInputs& in, const OperatorCostModel& cost
   for (std::int64_t cycle = 0; cycle < fill; ++cycle) {
     estimate.pipeline += cycle_time(in, stages, cycle) + cycle_time(in, stages, accumulation + cycle);
   }
-  estimate.reduction = reduction_time(in, parameters);
+  const std::int64_t replicas = in.setup.replication_factor;
+  const std::int64_t in_pod = replicas_in_pod(replicas, in.setup.ipus_per_replica, in.constants.system);
+  estimate.reduction = reduction_time(replicas, in_pod, parameters, in.constants.system.links);
   estimate.streaming = streaming_time(in, parameters);
   for (const PlacedParameters& placed : parameters) {
     const Duration time = optimizer_time(placed, in.settings.optimizer, in.constants);

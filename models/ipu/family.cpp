@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "models/ipu/inference_report.hpp"
 #include "models/ipu/ipu_config_keys.hpp"
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/lowering.hpp"
+#include "models/ipu/lowering_inference.hpp"
 #include "models/ipu/memory.hpp"
 #include "models/ipu/remedies.hpp"
 #include "models/ipu/report_tables.hpp"
@@ -44,12 +46,13 @@ std::vector<std::pair<std::string, std::string>> IpuFamily::keys_without_effect(
 }
 
 std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
-  return resolve_training(context, diagnostics);
+  return resolve_plan(context, diagnostics);
 }
 
 StepFacts IpuFamily::step_facts(const Plan& plan) const {
   const IpuPlan& ipu_plan = own(plan);
-  const TrainingSetup& setup = ipu_plan.setup;
+  const RunSetup& setup = ipu_plan.setup;
+  if (!setup.training()) return inference_step_facts(plan, ipu_plan);
   const std::int64_t micro_batches = setup.replication_factor * setup.gradient_accumulation_steps;
   const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
   StepFacts facts;
@@ -58,7 +61,8 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   facts.samples_per_call = facts.global_batch * setup.device_iterations;
   facts.steps_per_run = setup.device_iterations;
   facts.sequences_per_sample = plan.settings.packing_factor;
-  facts.tokens_per_sample = plan.graph.sequence_length;
+  facts.images = plan.graph.images;
+  facts.tokens_per_sample = plan.graph.images ? 0 : plan.graph.sequence_length;
   const auto repetitions = static_cast<double>(micro_batches);
   facts.model_flop = (plan.graph.forward_flop() + plan.graph.backward_flop()) * repetitions;
   facts.hardware_flop = facts.model_flop + recompute_flop(plan, pipeline) * repetitions;
@@ -68,7 +72,8 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
 }
 
 ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
-  const TrainingSetup& setup = own(plan).setup;
+  const RunSetup& setup = own(plan).setup;
+  if (!setup.training()) return inference_schedule(plan, own(plan));
   const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
   ScheduleFacts facts;
   facts.kind = pipeline.forward_stages() > 1 ? "pipelined, lock step" : "one IPU";
@@ -90,10 +95,12 @@ Verdict IpuFamily::verdict(const Plan& plan, bool remedies) const {
 }
 
 Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
-  return lower_training(plan, own(plan), options);
+  const IpuPlan& ipu_plan = own(plan);
+  return ipu_plan.setup.training() ? lower_training(plan, ipu_plan, options) : lower_inference(plan, ipu_plan, options);
 }
 
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
+  if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
   return {stage_table(plan, own(plan)), step_table(lowered, result)};
 }
 

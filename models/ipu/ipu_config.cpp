@@ -128,6 +128,7 @@ class Resolver {
     config_.auto_loss_scaling = read<bool>("auto_loss_scaling");
     config_.sharded_execution_for_inference = read<bool>("sharded_execution_for_inference");
     config_.output_mode = read<std::string>("output_mode");
+    config_.instances = read<std::int64_t>("instances");
     note_overtaken_keys();
     const Value* on_host = merged_.table.find("execute_encoder_on_cpu_for_generation");
     if (on_host != nullptr && on_host->is(Value::Kind::boolean) && on_host->as_boolean()) {

@@ -58,6 +58,7 @@ struct IpuConfig {
   Setting<bool> auto_loss_scaling;
   Setting<bool> sharded_execution_for_inference;  // as written; see always_sharded_inference
   Setting<std::string> output_mode;               // "all", "sum", "final", "default"
+  Setting<std::int64_t> instances;                // host processes; 0: as many as needed
 
   const ModeSettings& of(RunMode mode) const { return mode == RunMode::training ? training : inference; }
   bool half_layers() const { return !attention_layers_per_ipu.value.empty(); }

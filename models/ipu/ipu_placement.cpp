@@ -285,16 +285,19 @@ class Checker {
                  std::move(expected));
   }
 
-  // Only versions before 0.4.0 pipeline inference for certain.
+  // A version that is not known is taken to follow its documentation, which pipelines unless told to shard.
+  // Generation runs one iteration per call, one stage after the other.
   void check_inference_fill() {
     const Setting<bool>& sharded = config_.sharded_execution_for_inference;
     const Setting<std::int64_t>& iterations = mode_.device_iterations;
-    if (!sharded.valid || sharded.value || !iterations.valid || !config_.version.below({4, 0})) return;
+    if (request_.mode == RunMode::generation || config_.always_sharded_inference()) return;
+    if (!sharded.valid || sharded.value || !iterations.valid) return;
     if (iterations.value >= placement_.forward_stages) return;
-    found_.error(iterations.place, key("device_iterations"),
-                 fmt::format("{}device_iterations is {}, but the pipeline has {} stages to fill", mode_.prefix,
-                             iterations.value, placement_.forward_stages),
-                 fmt::format("at least {}, or sharded_execution_for_inference", placement_.forward_stages));
+    found_.error(
+        iterations.place, key("device_iterations"),
+        fmt::format("{}device_iterations is {}{}: device iterations below the pipeline's stages ({})", mode_.prefix,
+                    iterations.value, iterations.given ? "" : " by default", placement_.forward_stages),
+        fmt::format("at least {}, or sharded_execution_for_inference = true", placement_.forward_stages));
   }
 
   // Devices
@@ -310,6 +313,14 @@ class Checker {
                    fmt::format("at most {}", have));
       return;
     }
+    const std::int64_t in_pod = pod_ipus();
+    if (ipus > in_pod) {
+      found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
+                   fmt::format("a pipeline of {} does not fit into one pod: on a {} IPU-Links join {} at a time",
+                               plural(ipus, "IPU"), request_.system_name, plural(in_pod, "IPU")),
+                   fmt::format("at most {}", in_pod));
+      return;
+    }
     if (!mode_.replication_factor.valid) return;
     const std::int64_t replicas = placement_.replication_factor;
     if (replicas > have / ipus) {
@@ -323,23 +334,68 @@ class Checker {
     placement_.used_ipus = ipus * replicas;
     placement_.reserved_ipus =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(placement_.used_ipus)));
+    check_pods();
     check_reserved();
+    check_instances();
+  }
+
+  // A system of one pod has no boundary that a replica could straddle.
+  std::int64_t pod_ipus() const { return request_.pod_ipus > 0 ? request_.pod_ipus : request_.system_ipus; }
+
+  // Replicas that take more than one pod fill each alike, so that the rings of all pods have as many members.
+  void check_pods() {
+    const std::int64_t ipus = placement_.ipus_per_replica;
+    const std::int64_t in_pod = pod_ipus();
+    if (placement_.used_ipus <= in_pod) return;
+    if (in_pod % ipus != 0) {
+      found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
+                   fmt::format("replicas of {} do not divide a pod of {}, and none may straddle two pods",
+                               plural(ipus, "IPU"), in_pod),
+                   fmt::format("a divisor of {}", in_pod));
+      return;
+    }
+    const std::int64_t rest = placement_.replication_factor % (in_pod / ipus);
+    if (rest == 0) return;
+    found_.error(mode_.replication_factor.place, key("replication_factor"),
+                 fmt::format("{} do not fill pods of {} alike: {} in the last",
+                             plural(placement_.replication_factor, "replica"), in_pod / ipus, rest),
+                 fmt::format("a multiple of {}", in_pod / ipus));
   }
 
   void check_reserved() {
     const std::int64_t used = placement_.used_ipus;
     const std::int64_t reserved = placement_.reserved_ipus;
+    if (reserved > request_.system_ipus) {
+      found_.error(
+          mode_.replication_factor.place, key("replication_factor"),
+          fmt::format("{} would be reserved for the {} in use, since device counts are powers of two, but a {} "
+                      "has {}",
+                      plural(reserved, "IPU"), used, request_.system_name, request_.system_ipus));
+      return;
+    }
     if (reserved != used) {
       found_.warning(mode_.ipus_per_replica.place, key("ipus_per_replica"),
                      fmt::format("{} are reserved for the {} in use, since device counts are powers of two: {} idle",
                                  plural(reserved, "IPU"), used, plural(reserved - used, "IPU")));
     }
-    if (reserved > k_instance_ipus * request_.instances) {
-      found_.error(mode_.replication_factor.place, key("replication_factor"),
+  }
+
+  void check_instances() {
+    const std::int64_t reserved = placement_.reserved_ipus;
+    const std::int64_t needed = (reserved + k_instance_ipus - 1) / k_instance_ipus;
+    const Setting<std::int64_t>& instances = config_.instances;
+    placement_.instances = instances.given ? instances.value : needed;
+    if (!instances.given || !instances.valid) return;
+    if (instances.value < needed) {
+      found_.error(instances.place, "ipu.instances",
                    fmt::format("{} in {}; one drives at most {}", plural(reserved, "IPU"),
-                               plural(request_.instances, "instance"), k_instance_ipus),
-                   fmt::format("a distributed run of at least {} instances",
-                               (reserved + k_instance_ipus - 1) / k_instance_ipus));
+                               plural(instances.value, "instance"), k_instance_ipus),
+                   fmt::format("a distributed run of at least {}", plural(needed, "instance")));
+    } else if (placement_.replication_factor % instances.value != 0) {
+      found_.error(instances.place, "ipu.instances",
+                   fmt::format("{} do not share out among {}", plural(placement_.replication_factor, "replica"),
+                               plural(instances.value, "instance")),
+                   fmt::format("a divisor of {}", placement_.replication_factor));
     }
   }
 

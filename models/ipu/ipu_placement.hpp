@@ -28,7 +28,7 @@ struct PlacementRequest {
   std::int64_t vocabulary = 0;   // rows of the embedding; 0: none
   std::string system_name;       // "Pod16"
   std::int64_t system_ipus = 0;  // of all nodes
-  std::int64_t instances = 1;    // host processes; each drives at most 64 IPUs
+  std::int64_t pod_ipus = 0;     // joined by IPU-Links, where a replica must stand; 0: all of them
   std::int64_t micro_batch_size = 1;
   std::optional<std::int64_t> dataset_samples;
   Place dataset_place;  // of workload.dataset_samples
@@ -48,6 +48,7 @@ struct Placement {
   std::int64_t vocabulary = 0;              // padded to a multiple of the serialization factor where the model pads
   std::int64_t used_ipus = 1;               // ipus_per_replica · replication_factor
   std::int64_t reserved_ipus = 1;           // the next power of two
+  std::int64_t instances = 1;               // host processes; each drives at most 64 IPUs
 };
 
 // All problems go to `diagnostics`, in the order in which the real software meets them; empty when there are errors.

@@ -2,7 +2,19 @@
 
 namespace podsim::ipu {
 
-std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const TrainingSetup& setup,
+std::string_view name(OutputMode mode) {
+  switch (mode) {
+    case OutputMode::all:
+      return "all";
+    case OutputMode::sum:
+      return "sum";
+    case OutputMode::final:
+      break;
+  }
+  return "final";
+}
+
+std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const RunSetup& setup,
                                                const IpuConstants& constants) {
   std::vector<PlacedParameters> placed(static_cast<std::size_t>(setup.ipus_per_replica));
   const std::vector<int> ipus = place_blocks(graph, setup.placement);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/ipu/ipu_constants.hpp"
@@ -14,8 +15,24 @@
 
 namespace podsim::ipu {
 
-// The keys of an IPUConfig that a training run depends on, resolved.
-struct TrainingSetup {
+// Which iterations of an inference call hand their results to the host (graphcore/popart, dataflow.hpp): each one;
+// their sum, once per call; the last one.
+enum class OutputMode { all, sum, final };
+std::string_view name(OutputMode mode);
+
+// What inference and generation have beyond the shared keys.
+struct InferenceSetup {
+  bool sharded = true;       // one IPU at a time; else all stages in lock step
+  bool key_ignored = false;  // this version shards whatever sharded_execution_for_inference says
+  OutputMode output = OutputMode::all;
+  Bytes results;                   // of one micro-batch, handed to the host
+  std::int64_t output_tokens = 0;  // of a request in generation, each a host call; 0: no generation
+};
+
+// The keys of an IPUConfig that a run depends on, resolved for its mode. Inference has no gradients: accumulation 1, no
+// optimizer state, no recomputation.
+struct RunSetup {
+  RunMode run = RunMode::training;
   LayerPlacement placement;
   std::int64_t ipus_per_replica = 1;
   std::int64_t replication_factor = 1;
@@ -27,7 +44,9 @@ struct TrainingSetup {
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
   AmpMode mode = AmpMode::half_half;
+  InferenceSetup inference;  // without meaning in training
 
+  bool training() const { return run == RunMode::training; }
   // How the operators on one IPU of a replica run.
   Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
   // Over how many replicas optimizer state is split.
@@ -39,7 +58,7 @@ class IpuPlan : public FamilyPlan {
   std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
 
-  TrainingSetup setup;
+  RunSetup setup;
   IpuConstants constants;
   std::unique_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
   PodShape pod;
@@ -56,7 +75,7 @@ struct PlacedParameters {
 };
 
 // By IPU of a replica.
-std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const TrainingSetup& setup,
+std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const RunSetup& setup,
                                                const IpuConstants& constants);
 
 // Bytes of optimizer state per parameter: first moment and, for Adam and LAMB, the second in float32.

@@ -9,11 +9,13 @@ namespace {
 std::int64_t count_layers(const ModelGraph& graph, const std::vector<std::size_t>& blocks) {
   std::int64_t attention = 0;
   std::int64_t feed_forward = 0;
+  std::int64_t whole = 0;
   for (const std::size_t block : blocks) {
+    whole += graph.blocks[block].kind == BlockKind::whole_layer ? 1 : 0;
     attention += graph.blocks[block].kind == BlockKind::attention ? 1 : 0;
     feed_forward += graph.blocks[block].kind == BlockKind::feed_forward ? 1 : 0;
   }
-  return std::max(attention, feed_forward);
+  return whole + std::max(attention, feed_forward);
 }
 
 class Account {
@@ -29,9 +31,16 @@ class Account {
   std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
     constexpr std::int64_t k_half = 2;
     const PlacedParameters& parameters = parameters_[ipu];
+    const Bytes weights(k_half * parameters.elements);
+    if (!in_.setup.training()) {
+      return {{k_weights, weights, true},
+              {k_code, code(ipu), true},
+              {k_activations, activations(ipu), false},
+              {k_temporaries, temporaries(ipu), false}};
+    }
     const bool accumulates = in_.setup.gradient_accumulation_steps > 1;
     const Bytes state(optimizer_state_bytes(in_.settings) * parameters.sharded_elements);
-    return {{k_weights, Bytes(k_half * parameters.elements), true},
+    return {{k_weights, weights, true},
             {k_accumulators, accumulates ? Bytes(k_half * parameters.elements) : Bytes(), true},
             {k_optimizer_state, in_.setup.optimizer_state_offchip ? Bytes() : state, true},
             {k_code, code(ipu), true},
@@ -51,7 +60,7 @@ class Account {
     }
     if (in_.setup.optimizer_state_offchip) total += memory.code_off_chip;
     if (in_.setup.replication_factor > 1 || in_.setup.replicated_tensor_sharding) total += memory.code_replicated;
-    return total;
+    return in_.setup.training() ? total : round_up_bytes(total.size() * memory.code_inference_factor);
   }
 
   Bytes stash(int ipu) const {
@@ -64,7 +73,7 @@ class Account {
     return total;
   }
 
-  // The largest recompute span of one layer, or the head.
+  // Of one layer, in training as recomputed and kept for its backward, or of the head.
   Bytes activations(std::size_t ipu) const {
     std::map<int, Bytes> by_layer;
     Bytes largest;
@@ -100,7 +109,7 @@ class Account {
 
 }  // namespace
 
-Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const TrainingSetup& setup,
+Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,
                      const ForwardStage& stage) {
   Bytes kept;
   if (!settings.recompute) {
@@ -117,14 +126,14 @@ std::int64_t stash_slots(const Pipeline& pipeline, int stage) {
   return behind == 0 ? 0 : 2 * behind + 1;
 }
 
-Bytes live_activations(const ModelGraph& graph, const TrainingSetup& setup, std::size_t index) {
+Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size_t index) {
   const Block& block = graph.blocks[index];
   if (!block.holds_vocabulary) return block.live_forward;
   const std::int64_t steps = setup.embedding_serialization_factor;
   return Bytes((block.live_forward.count() + steps - 1) / steps);
 }
 
-Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const TrainingSetup& setup) {
+Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup) {
   if (!setup.optimizer_state_offchip) return Bytes();
   return Bytes(optimizer_state_bytes(settings) * parameters.sharded_elements);
 }

@@ -26,7 +26,7 @@ inline constexpr const char* k_activations = "activations";
 inline constexpr const char* k_temporaries = "temporaries";
 
 // One micro-batch kept between the forward of a stage and its backward.
-Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const TrainingSetup& setup,
+Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,
                      const ForwardStage& stage);
 
 // How many micro-batches forward stage `stage` keeps at most: 2(F - 1 - stage) + 1; the last keeps none.
@@ -34,15 +34,15 @@ std::int64_t stash_slots(const Pipeline& pipeline, int stage);
 
 // Activations live while block `index` runs forward and backward. A vocabulary-sized product is held one serial step at
 // a time.
-Bytes live_activations(const ModelGraph& graph, const TrainingSetup& setup, std::size_t index);
+Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size_t index);
 
 // Off-chip optimizer state that one IPU keeps in the Streaming Memory of its machine.
-Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const TrainingSetup& setup);
+Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup);
 
 struct MemoryInputs {
   const ModelGraph& graph;
   const WorkloadSettings& settings;
-  const TrainingSetup& setup;
+  const RunSetup& setup;
   const Pipeline& pipeline;
   const IpuConstants& constants;
 };

@@ -39,6 +39,7 @@ std::vector<int> place_blocks(const ModelGraph& graph, const LayerPlacement& pla
         ipus.push_back(0);
         break;
       case BlockKind::attention:
+      case BlockKind::whole_layer:
         ipus.push_back(attention[layer]);
         break;
       case BlockKind::feed_forward:

@@ -19,7 +19,7 @@ class PodBuilder {
     for (std::int64_t ipu = 0; ipu < shape_.ipus; ++ipu) add_ipu(ipu);
     for (std::int64_t machine = 0; machine < machines(); ++machine) add_machine(machine);
     for (std::int64_t replica = 0; replica < shape_.replicas; ++replica) add_replica(replica);
-    if (shape_.replicas > 1) add_ring();
+    add_rings();
     return std::move(pod_);
   }
 
@@ -38,18 +38,35 @@ class PodBuilder {
     host_ports_.push_back(pod_.platform.add(Link{name + ".host_port", constants_.system.links.host_bandwidth}));
   }
 
+  // Machines are spread evenly over the hosts of their system, in order.
+  std::int64_t host_of(std::int64_t machine) const {
+    const SystemConstants& system = constants_.system;
+    const std::int64_t node = machine / system.machines;
+    return node * system.hosts + machine % system.machines * system.hosts / system.machines;
+  }
+
   void add_machine(std::int64_t machine) {
+    add_host_link(machine);
+    if (!constants_.system.has_streaming_memory) return;
     const std::string name = fmt::format("machine{}", machine);
     const Bytes capacity = constants_.system.links.streaming_memory;
     streaming_memory_.push_back(
         pod_.platform.add(Memory{name + ".streaming_memory", DeviceId::none(), capacity, capacity}));
     streaming_ports_.push_back(
         pod_.platform.add(Link{name + ".streaming_port", constants_.system.links.streaming_bandwidth}));
-    if (machine % constants_.system.links.machines_per_host_link == 0) {
-      const std::int64_t host_link = machine / constants_.system.links.machines_per_host_link;
-      host_links_.push_back(
-          pod_.platform.add(Link{fmt::format("host_link{}", host_link), constants_.system.links.host_link_bandwidth}));
+  }
+
+  // Machines behind one link are neighbours on one host.
+  void add_host_link(std::int64_t machine) {
+    const bool new_host = machine == 0 || host_of(machine) != host_of(machine - 1);
+    if (new_host || machines_on_link_ == constants_.system.links.machines_per_host_link) {
+      links_of_host_ = new_host ? 0 : links_of_host_ + 1;
+      const std::string name = fmt::format("host{}.link{}", host_of(machine), links_of_host_);
+      host_link_ = pod_.platform.add(Link{name, constants_.system.links.host_link_bandwidth});
+      machines_on_link_ = 0;
     }
+    ++machines_on_link_;
+    host_links_.push_back(host_link_);
   }
 
   void add_replica(std::int64_t replica) {
@@ -59,20 +76,35 @@ class PodBuilder {
       const auto ipu = static_cast<std::size_t>(first + position);
       resources.ipus.push_back(DeviceId(static_cast<std::uint32_t>(ipu)));
       resources.sram.push_back(sram_[ipu]);
+      if (!constants_.system.has_streaming_memory) continue;
       const auto machine = static_cast<std::size_t>(machine_of(first + position));
       resources.streaming_memory.push_back(streaming_memory_[machine]);
       const std::string name = fmt::format("ipu{}-streaming", ipu);
       resources.streaming.push_back(add_route(resources, name, {streaming_ports_[machine]}, SimTime()));
     }
     add_host_input(resources, first);
+    if (shape_.host_results) add_host_output(resources, first);
     add_copies(resources, first);
     pod_.replicas.push_back(std::move(resources));
   }
 
   void add_host_input(ReplicaResources& resources, std::int64_t first) {
-    const auto host_link = static_cast<std::size_t>(machine_of(first) / constants_.system.links.machines_per_host_link);
+    const auto machine = static_cast<std::size_t>(machine_of(first));
     resources.host_input = add_route(resources, fmt::format("host-ipu{}", first),
-                                     {host_links_[host_link], host_ports_[static_cast<std::size_t>(first)]}, SimTime());
+                                     {host_links_[machine], host_ports_[static_cast<std::size_t>(first)]}, SimTime());
+  }
+
+  void add_host_output(ReplicaResources& resources, std::int64_t first) {
+    const std::int64_t ipu = first + pipeline_.forward().back().ipu;
+    const std::int64_t host_link = machine_of(ipu) / constants_.system.links.machines_per_host_link;
+    const auto [shared, added] = result_links_.try_emplace(host_link);
+    if (added) {
+      shared->second = pod_.platform.add(
+          Link{fmt::format("host_link{}.results", host_link), constants_.system.links.host_link_bandwidth});
+    }
+    const LinkId port =
+        pod_.platform.add(Link{fmt::format("ipu{}.result_port", ipu), constants_.system.links.host_output_bandwidth});
+    resources.host_output = add_route(resources, fmt::format("ipu{}-host", ipu), {port, shared->second}, SimTime());
   }
 
   void add_copies(ReplicaResources& resources, std::int64_t first) {
@@ -91,13 +123,25 @@ class PodBuilder {
     }
   }
 
-  void add_ring() {
-    for (std::int64_t replica = 0; replica < shape_.replicas; ++replica) {
-      const std::string name = fmt::format("ring.replica{}-replica{}", replica, (replica + 1) % shape_.replicas);
-      const LinkId link = pod_.platform.add(Link{name, constants_.system.links.ring_bandwidth});
-      pod_.ring_hops.push_back(
-          pod_.platform.add(Route{name, {link}, to_sim_time(constants_.system.links.message_latency)}));
+  // GW-Links hang on machines, so every rank of a pod has a hop of its own to the next pod. Like a hop inside a pod it
+  // takes what two links carry, whatever the length of the pipeline; the factor is that between their kinds.
+  void add_rings() {
+    const LinkConstants& links = constants_.system.links;
+    pod_.replicas_in_pod = replicas_in_pod(shape_.replicas, shape_.ipus_per_replica, constants_.system);
+    for (std::int64_t replica = 0; pod_.replicas_in_pod > 1 && replica < shape_.replicas; ++replica) {
+      pod_.ring_hops.push_back(add_hop(fmt::format("ring.replica{}-replica{}", replica, pod_.next_in_pod(replica)),
+                                       links.ring_bandwidth, links.message_latency));
     }
+    for (std::int64_t replica = 0; pod_.replicas_in_pod < shape_.replicas && replica < shape_.replicas; ++replica) {
+      pod_.gateway_hops.push_back(
+          add_hop(fmt::format("gateway.replica{}-replica{}", replica, pod_.next_between_pods(replica)),
+                  links.ring_bandwidth * links.gateway_factor, links.gateway_latency));
+    }
+  }
+
+  RouteId add_hop(const std::string& name, Bandwidth bandwidth, Duration latency) {
+    const LinkId link = pod_.platform.add(Link{name, bandwidth});
+    return pod_.platform.add(Route{name, {link}, to_sim_time(latency)});
   }
 
   RouteId add_route(ReplicaResources& resources, std::string name, std::vector<LinkId> links, SimTime latency) {
@@ -112,8 +156,12 @@ class PodBuilder {
   std::vector<MemoryId> sram_;
   std::vector<MemoryId> streaming_memory_;
   std::vector<LinkId> host_ports_;
-  std::vector<LinkId> host_links_;
+  std::vector<LinkId> host_links_;  // by machine
+  LinkId host_link_;
+  std::int64_t machines_on_link_ = 0;
+  std::int64_t links_of_host_ = 0;
   std::vector<LinkId> streaming_ports_;
+  std::map<std::int64_t, LinkId> result_links_;  // by host link
 };
 
 // Groups of replicas connected by common links, each ascending, in the order of their first replica.
@@ -163,6 +211,8 @@ std::string represent(const Pod& pod, const std::vector<double>& slowdown, const
       }
       map.device_representative[device.index()] = other.ipus[position];
       map.memory_representative[own.sram[position].index()] = other.sram[position];
+    }
+    for (std::size_t position = 0; position < own.streaming_memory.size(); ++position) {
       map.memory_representative[own.streaming_memory[position].index()] = other.streaming_memory[position];
     }
     for (std::size_t i = 0; i < own.links.size(); ++i) {
@@ -177,6 +227,19 @@ std::string represent(const Pod& pod, const std::vector<double>& slowdown, const
 }
 
 }  // namespace
+
+std::int64_t Pod::next_in_pod(std::int64_t replica) const {
+  const std::int64_t first = replica - replica % replicas_in_pod;
+  return first + (replica - first + 1) % replicas_in_pod;
+}
+
+std::int64_t Pod::next_between_pods(std::int64_t replica) const {
+  return (replica + replicas_in_pod) % static_cast<std::int64_t>(replicas.size());
+}
+
+std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replica, const SystemConstants& system) {
+  return std::clamp<std::int64_t>(system.ipus_per_pod / ipus_per_replica, 1, replicas);
+}
 
 Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants) {
   return PodBuilder(shape, pipeline, constants).build();

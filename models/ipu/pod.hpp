@@ -1,6 +1,7 @@
 #pragma once
-// The part of a pod that a run uses, as a platform: IPUs with their SRAM, a link per pipeline copy, ring hops shared by
-// all pipeline positions, host links, and one Streaming Memory port per IPU-Machine.
+// The pods that a run uses, as a platform: IPUs with their SRAM, a link per pipeline copy, ring hops shared by all
+// pipeline positions, host links, and one Streaming Memory port per IPU-Machine. Replicas fill pod after pod; none
+// straddles two.
 
 #include <cstdint>
 #include <map>
@@ -19,23 +20,33 @@ struct ReplicaResources {
   std::vector<DeviceId> ipus;
   std::vector<MemoryId> sram;
   RouteId host_input;                      // host to the first IPU
+  RouteId host_output;                     // last forward stage to the host; none where results are not modelled
   std::vector<RouteId> forward_copies;     // from forward stage s to s + 1
   std::vector<RouteId> backward_copies;    // from the backward of s + 1 to that of s
-  std::vector<RouteId> streaming;          // Streaming Memory of the IPU's machine
-  std::vector<MemoryId> streaming_memory;  // by position: of the IPU's machine
+  std::vector<RouteId> streaming;          // Streaming Memory of the IPU's machine; empty where there is none
+  std::vector<MemoryId> streaming_memory;  // by position: of the IPU's machine; empty where there is none
   std::vector<LinkId> links;               // all of the above, in a fixed order: equal replicas pair up by index
 };
 
 struct Pod {
   Platform platform;
   std::vector<ReplicaResources> replicas;
-  std::vector<RouteId> ring_hops;  // from replica r to r + 1, the last back to 0; empty with one replica
+  std::int64_t replicas_in_pod = 1;   // as many in every pod
+  std::vector<RouteId> ring_hops;     // by replica: to the next in its pod; empty with one replica in a pod
+  std::vector<RouteId> gateway_hops;  // by replica: to the same rank in the next pod; empty with one pod
+
+  std::int64_t next_in_pod(std::int64_t replica) const;
+  std::int64_t next_between_pods(std::int64_t replica) const;
 };
+
+// How many replicas IPU-Links join, at most `replicas`.
+std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replica, const SystemConstants& system);
 
 struct PodShape {
   std::int64_t replicas = 1;
   std::int64_t ipus_per_replica = 1;
-  std::int64_t ipus = 1;  // reserved in all: at least replicas × ipus_per_replica
+  std::int64_t ipus = 1;      // reserved in all: at least replicas × ipus_per_replica
+  bool host_results = false;  // whether results go back to the host, each way of a host link for itself
 };
 
 Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants);

@@ -7,14 +7,16 @@
 #include <optional>
 
 #include "models/ipu/estimate.hpp"
+#include "models/ipu/estimate_inference.hpp"
 #include "models/ipu/memory.hpp"
+#include "models/workloads/results.hpp"
 
 namespace podsim::ipu {
 namespace {
 
 struct Candidate {
   std::string text;
-  TrainingSetup setup;
+  RunSetup setup;
   WorkloadSettings settings;
 };
 
@@ -24,8 +26,21 @@ class Candidates {
   Candidates(const Plan& plan, const IpuPlan& ipu_plan) : plan_(plan), ipu_plan_(ipu_plan) {}
 
   std::vector<Candidate> all() {
-    const TrainingSetup& setup = ipu_plan_.setup;
-    if (!setup.optimizer_state_offchip && optimizer_state_bytes(plan_.settings) > 0) {
+    if (ipu_plan_.setup.training()) add_training_changes();
+    add_proportions();
+    add_serialization();
+    for (std::int64_t size = plan_.settings.micro_batch_size / 2; size >= 1; size /= 2) {
+      add(fmt::format("workload.micro_batch_size = {}", size),
+          [&](Candidate& c) { c.settings.micro_batch_size = size; });
+    }
+    return std::move(candidates_);
+  }
+
+ private:
+  void add_training_changes() {
+    const RunSetup& setup = ipu_plan_.setup;
+    const bool streaming = ipu_plan_.constants.system.has_streaming_memory;
+    if (streaming && !setup.optimizer_state_offchip && optimizer_state_bytes(plan_.settings) > 0) {
       add("ipu.optimizer_state_offchip = true", [](Candidate& c) { c.setup.optimizer_state_offchip = true; });
     }
     if (!setup.replicated_tensor_sharding && setup.replication_factor > 1) {
@@ -38,16 +53,10 @@ class Candidates {
     if (!plan_.settings.recompute) {
       add("workload.recompute = true", [](Candidate& c) { c.settings.recompute = true; });
     }
-    add_proportions();
-    add_serialization();
-    for (std::int64_t size = plan_.settings.micro_batch_size / 2; size >= 1; size /= 2) {
-      add(fmt::format("workload.micro_batch_size = {}", size),
-          [&](Candidate& c) { c.settings.micro_batch_size = size; });
-    }
-    return std::move(candidates_);
   }
 
- private:
+  const char* prefix() const { return ipu_plan_.setup.training() ? "" : "inference_"; }
+
   void add(std::string text, const std::function<void(Candidate&)>& change) {
     Candidate candidate{std::move(text), ipu_plan_.setup, plan_.settings};
     change(candidate);
@@ -58,7 +67,7 @@ class Candidates {
     const std::vector<double>& now = ipu_plan_.setup.matmul_proportion;
     for (const double proportion : {0.4, 0.2, 0.1, 0.05}) {
       if (*std::max_element(now.begin(), now.end()) <= proportion) continue;
-      add(fmt::format("ipu.matmul_proportion = {}", proportion), [&](Candidate& c) {
+      add(fmt::format("ipu.{}matmul_proportion = {}", prefix(), proportion), [&](Candidate& c) {
         for (double& value : c.setup.matmul_proportion) value = std::min(value, proportion);
       });
     }
@@ -67,7 +76,7 @@ class Candidates {
   void add_serialization() {
     for (std::int64_t factor = ipu_plan_.setup.embedding_serialization_factor + 1; factor <= 8; ++factor) {
       if (plan_.graph.vocabulary % factor != 0) continue;
-      add(fmt::format("ipu.embedding_serialization_factor = {}", factor),
+      add(fmt::format("ipu.{}embedding_serialization_factor = {}", prefix(), factor),
           [&](Candidate& c) { c.setup.embedding_serialization_factor = factor; });
     }
   }
@@ -87,10 +96,16 @@ Bytes fullest(const std::vector<std::vector<MemoryAccountEntry>>& account) {
   return most;
 }
 
+double time_of(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  const SimTime time = inputs.setup.training() ? estimate_step(inputs, costs).total()
+                                               : estimate_call(inputs, costs, inputs.setup.inference.sharded).call;
+  return time.duration().in_base();
+}
+
 }  // namespace
 
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
-  const TrainingSetup& setup = ipu_plan.setup;
+  const RunSetup& setup = ipu_plan.setup;
   const IpuConstants& constants = ipu_plan.constants;
   const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
   const OperatorCostModel& costs = *ipu_plan.costs;
@@ -140,9 +155,11 @@ void add_remedies(const Plan& plan, const IpuPlan& ipu_plan, Verdict& verdict) {
   for (const Candidate& candidate : Candidates(plan, ipu_plan).all()) {
     const bool rebuild = candidate.settings.micro_batch_size != plan.settings.micro_batch_size;
     const ModelGraph graph = rebuild ? plan.model_kind->build(plan.shape, candidate.settings) : plan.graph;
-    const MemoryInputs inputs{graph, candidate.settings, candidate.setup, pipeline, ipu_plan.constants};
+    RunSetup setup = candidate.setup;
+    setup.inference.results = result_bytes(graph, plan.shape, candidate.settings);
+    const MemoryInputs inputs{graph, candidate.settings, setup, pipeline, ipu_plan.constants};
     if (fullest(account_memory(inputs, costs)) > usable_memory(ipu_plan.constants)) continue;
-    const double time = estimate_step(inputs, costs).total().duration().in_base();
+    const double time = time_of(inputs, costs);
     const double rate = static_cast<double>(candidate.settings.micro_batch_size) / time;
     if (rate <= best_rate) continue;
     best = candidate.text;

@@ -58,42 +58,50 @@ Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
   const std::vector<BlockWork> works = prepare_work(inputs, costs);
   Table table;
   table.name = "stages";
-  table.columns = {{"stage", ""},      {"ipu", ""},          {"attention_blocks", ""}, {"feed_forward_blocks", ""},
-                   {"forward_s", "s"}, {"recompute_s", "s"}, {"backward_s", "s"}};
+  const bool training = ipu_plan.setup.training();
+  table.columns = {
+      {"stage", ""}, {"ipu", ""}, {"attention_blocks", ""}, {"feed_forward_blocks", ""}, {"forward_s", "s"}};
+  if (training) table.columns.insert(table.columns.end(), {{"recompute_s", "s"}, {"backward_s", "s"}});
   for (int stage = 0; stage < pipeline.forward_stages(); ++stage) {
     const ForwardStage& placed = pipeline.forward()[static_cast<std::size_t>(stage)];
     StageTimes times;
-    add_times(stage_steps(inputs, stage), works, times);
+    add_times(training ? stage_steps(inputs, stage) : inference_steps(inputs, stage), works, times);
     const int backward = pipeline.training_stages() - 1 - stage;
-    if (backward != stage) add_times(stage_steps(inputs, backward), works, times);
+    if (training && backward != stage) add_times(stage_steps(inputs, backward), works, times);
     table.rows.push_back({std::int64_t{stage}, std::int64_t{placed.ipu},
                           layers_on(plan.graph, placed, BlockKind::attention),
-                          layers_on(plan.graph, placed, BlockKind::feed_forward), seconds_of(times.forward),
-                          seconds_of(times.recompute), seconds_of(times.backward)});
+                          layers_on(plan.graph, placed, BlockKind::feed_forward), seconds_of(times.forward)});
+    if (!training) continue;
+    table.rows.back().emplace_back(seconds_of(times.recompute));
+    table.rows.back().emplace_back(seconds_of(times.backward));
   }
   return table;
 }
 
 Table step_table(const Lowered& lowered, const RunResult& result) {
+  return parts_table("step", std::get<Repeat>(lowered.program.blocks.front()).blocks, lowered, result);
+}
+
+Table parts_table(const std::string& name, const std::vector<ProgramBlock>& blocks, const Lowered& lowered,
+                  const RunResult& result) {
   Table table;
-  table.name = "step";
+  table.name = name;
   table.columns = {{"part", ""}, {"time_s", "s"}};
-  std::string cycle_part;  // copies belong to the cycle they end
-  for (const ProgramBlock& block : std::get<Repeat>(lowered.program.blocks.front()).blocks) {
-    std::string name;
+  for (const ProgramBlock& block : blocks) {
+    std::string part;
     if (const auto* segment = std::get_if<SegmentId>(&block)) {
-      name = part_of(lowered.program[*segment].name);
-      if (name.ends_with(" copies")) name = cycle_part;
+      part = part_of(lowered.program[*segment].name);
+      const bool ends_cycle = part.ends_with("copies") || part == "results";  // which stands behind its compute
+      if (ends_cycle && !table.rows.empty()) part = std::get<std::string>(table.rows.back()[0]);
     } else {
-      name = std::get<Repeat>(block).name;
+      part = std::get<Repeat>(block).name;
     }
-    cycle_part = name;
     const double time = seconds_of(duration_of(block, result));
-    const bool same = !table.rows.empty() && std::get<std::string>(table.rows.back()[0]) == name;
+    const bool same = !table.rows.empty() && std::get<std::string>(table.rows.back()[0]) == part;
     if (same) {
       table.rows.back()[1] = std::get<double>(table.rows.back()[1]) + time;
     } else {
-      table.rows.push_back({name, time});
+      table.rows.push_back({part, time});
     }
   }
   return table;

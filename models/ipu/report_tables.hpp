@@ -9,10 +9,16 @@
 
 namespace podsim::ipu {
 
-// A row per forward stage: its IPU, layers, and the time of its forward, recomputation and backward per micro-batch.
+// A row per forward stage: its IPU, layers, and the time of its forward and, in training, recomputation and backward
+// per micro-batch.
 Table stage_table(const Plan& plan, const IpuPlan& ipu_plan);
 
 // A row per part of one weight update (fill, full cycles, drain, reduction, …) with its time.
 Table step_table(const Lowered& lowered, const RunResult& result);
+
+// A row per block with its time; fill cycles are one row, drain cycles another, copies and results between them
+// belong to their cycle.
+Table parts_table(const std::string& name, const std::vector<ProgramBlock>& blocks, const Lowered& lowered,
+                  const RunResult& result);
 
 }  // namespace podsim::ipu

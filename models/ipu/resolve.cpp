@@ -6,10 +6,19 @@
 
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
+#include "models/ipu/resolve_inference.hpp"
 #include "sim/plan/model_kind.hpp"
 
 namespace podsim::ipu {
 namespace {
+
+OuterBlocks outer_blocks(const ModelGraph& graph) {
+  const bool all_in_layers =
+      std::none_of(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) { return block.layer < 0; });
+  if (all_in_layers) return OuterBlocks::in_list;
+  return graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
+                                                             : OuterBlocks::head_on_last_ipu;
+}
 
 class Resolver {
  public:
@@ -17,23 +26,28 @@ class Resolver {
 
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
-    if (context_.settings.mode != RunMode::training) {
-      diagnostics_.error(context_.section.place(), "workload.mode", "is not modelled for IPUs yet", "\"training\"");
-      return nullptr;
-    }
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
-    const IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    if (!training()) prepare_inference(context_, config, diagnostics_);
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
+    check_hosts();
+    check_streaming_memory(config);
     if (placement) check_batch(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
+    if (!training()) fill_inference(context_, config, *plan_);
     for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
+    const std::string instances_origin =
+        config.instances.given ? config.instances.origin : "default: as few as 64 IPUs each allow";
+    plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), instances_origin});
     return std::move(plan_);
   }
 
  private:
+  bool training() const { return context_.settings.mode == RunMode::training; }
+
   void read_constants() {
     ConstantReader reader(context_.constants);
     IpuConstants& constants = plan_->constants;
@@ -51,15 +65,23 @@ class Resolver {
     WorkloadSettings& settings = context_.settings;
     std::string origin = "experiment";
     if (settings.precision.empty()) {
-      settings.precision = config.enable_half_partials.value ? "fp16.16" : "fp16.32";
-      origin = fmt::format("enable_half_partials: {}", config.enable_half_partials.origin);
+      const bool half = plan_->constants.chip.half_partials && config.enable_half_partials.value;
+      settings.precision = half ? "fp16.16" : "fp16.32";
+      origin = plan_->constants.chip.half_partials
+                   ? fmt::format("enable_half_partials: {}", config.enable_half_partials.origin)
+                   : "the rate of this chip does not depend on partial sums";
+    } else if (settings.precision == "fp16.16" && !plan_->constants.chip.half_partials) {
+      diagnostics_.error(context_.section.place(), "workload.precision",
+                         "\"fp16.16\" is not a multiply mode of this chip", "fp16.32 or fp32");
     }
     plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
     if (settings.precision == "bf16" || settings.precision == "fp8") {
-      diagnostics_.error(context_.section.place(), "workload.precision",
-                         fmt::format("\"{}\" is not a training format of this chip", settings.precision),
-                         "fp16.16, fp16.32 or fp32");
+      diagnostics_.error(
+          context_.section.place(), "workload.precision",
+          fmt::format("\"{}\" is not a {} of this chip", settings.precision, training() ? "training format" : "format"),
+          "fp16.16, fp16.32 or fp32");
     }
+    if (!training()) return;
     origin = "experiment";
     if (settings.first_moment_bytes == 0) {
       settings.first_moment_bytes = config.enable_half_first_order_momentum.value ? 2 : 4;
@@ -76,12 +98,12 @@ class Resolver {
     request.mode = context_.settings.mode;
     request.model_type = std::string(context_.model_kind.type());
     request.layers = graph.layers;
-    request.outer = graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
-                                                                        : OuterBlocks::head_on_last_ipu;
+    request.layer_names = graph.layer_names;
+    request.outer = outer_blocks(graph);
     request.vocabulary = graph.vocabulary;
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;
-    request.instances = std::max<std::int64_t>(1, system.hosts * context_.nodes);
+    request.pod_ipus = system.ipus_per_pod;
     request.micro_batch_size = context_.settings.micro_batch_size;
     request.dataset_samples = context_.settings.dataset_samples;
     return request;
@@ -118,20 +140,44 @@ class Resolver {
     }
   }
 
+  void check_hosts() {
+    constexpr std::int64_t k_hosts_per_pod = 4;
+    const SystemConstants& system = plan_->constants.system;
+    const std::int64_t pods = std::max<std::int64_t>(1, system.ipus / system.ipus_per_pod);
+    const std::int64_t most = std::min(system.machines, k_hosts_per_pod * pods);
+    if (system.hosts >= 1 && system.hosts <= most) return;
+    const char* key = "system.hosts";
+    diagnostics_.error(context_.constants[*context_.constants.find(key)].place, key,
+                       fmt::format("{} is no number of hosts for {} machine{} in {} pod{}", system.hosts,
+                                   system.machines, system.machines == 1 ? "" : "s", pods, pods == 1 ? "" : "s"),
+                       fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
+  }
+
+  void check_streaming_memory(const IpuConfig& config) {
+    const Setting<bool>& off_chip = config.optimizer_state_offchip;
+    if (plan_->constants.system.has_streaming_memory || !off_chip.valid || !off_chip.value) return;
+    if (optimizer_state_bytes(context_.settings) == 0) return;
+    diagnostics_.error(off_chip.place, "ipu.optimizer_state_offchip",
+                       fmt::format("is true{}, but a {} has no Streaming Memory to hold the optimizer state",
+                                   off_chip.given ? "" : " by default", display_name(context_.system)),
+                       "false");
+  }
+
   void fill_setup(const IpuConfig& config, const Placement& placement) {
-    TrainingSetup& setup = plan_->setup;
+    RunSetup& setup = plan_->setup;
+    setup.run = context_.settings.mode;
     setup.placement = placement.layers;
     setup.ipus_per_replica = placement.ipus_per_replica;
     setup.replication_factor = placement.replication_factor;
     setup.gradient_accumulation_steps = placement.gradient_accumulation;
     setup.device_iterations = placement.device_iterations;
     setup.matmul_proportion = placement.matmul_proportion;
-    setup.embedding_serialization_factor = config.training.embedding_serialization_factor.value;
-    setup.optimizer_state_offchip = config.optimizer_state_offchip.value;
+    setup.embedding_serialization_factor = config.of(setup.run).embedding_serialization_factor.value;
+    setup.optimizer_state_offchip = training() && config.optimizer_state_offchip.value;
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
-    setup.recompute_checkpoint_every_layer = config.recompute_checkpoint_every_layer.value;
+    setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;
     setup.mode = amp_mode(context_.settings.precision);
-    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus};
+    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training()};
   }
 
   FamilyContext& context_;
@@ -141,7 +187,7 @@ class Resolver {
 
 }  // namespace
 
-std::unique_ptr<IpuPlan> resolve_training(FamilyContext& context, Diagnostics& diagnostics) {
+std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
   return Resolver(context, diagnostics).resolve();
 }
 

@@ -9,7 +9,7 @@
 namespace podsim::ipu {
 
 // All problems go to `diagnostics`; null when there are errors.
-std::unique_ptr<IpuPlan> resolve_training(FamilyContext& context, Diagnostics& diagnostics);
+std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics);
 
 // "bow-pod16" as people write it: "Bow Pod16".
 std::string display_name(const std::string& system);

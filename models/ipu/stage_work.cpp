@@ -72,8 +72,8 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
     const auto ipu = static_cast<std::size_t>(ipus[index]);
     BlockWork work;
     work.forward = cost_phase(block, WorkPhase::forward, ipu, inputs, costs);
-    work.recompute = cost_phase(block, WorkPhase::recompute, ipu, inputs, costs);
-    work.backward = cost_phase(block, WorkPhase::backward, ipu, inputs, costs);
+    if (inputs.setup.training()) work.recompute = cost_phase(block, WorkPhase::recompute, ipu, inputs, costs);
+    if (inputs.setup.training()) work.backward = cost_phase(block, WorkPhase::backward, ipu, inputs, costs);
     work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));
   }
@@ -97,6 +97,18 @@ std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stag
   }
   const std::vector<std::vector<std::size_t>> layers = layers_of(inputs.graph, blocks);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) add_backward(*layer, by_layer, steps);
+  return steps;
+}
+
+std::vector<StageStep> inference_steps(const MemoryInputs& inputs, int stage) {
+  std::vector<StageStep> steps;
+  const std::vector<std::size_t>& blocks = inputs.pipeline.forward()[static_cast<std::size_t>(stage)].blocks;
+  for (const std::vector<std::size_t>& layer : layers_of(inputs.graph, blocks)) {
+    const std::size_t begin = steps.size();
+    for (const std::size_t block : layer) steps.push_back({WorkPhase::forward, block});
+    steps[begin].first_of_layer = true;
+    steps.back().last_of_layer = true;
+  }
   return steps;
 }
 

@@ -44,4 +44,7 @@ struct StageStep {
 // each after its own recomputation when checkpoints stand at every layer, else after that of the whole stage.
 std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stage);
 
+// Without a backward: forward as written; a layer's activations live while its own blocks run.
+std::vector<StageStep> inference_steps(const MemoryInputs& inputs, int stage);
+
 }  // namespace podsim::ipu

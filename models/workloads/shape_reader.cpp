@@ -63,6 +63,49 @@ std::int64_t ShapeReader::read_labels() {
   return read({"num_labels", {"num_labels"}, fallback});
 }
 
+bool ShapeReader::read_flag(const std::string& field, bool fallback) {
+  const Value* value = config_.find(field);
+  bool flag = fallback;
+  if (value != nullptr && value->is(Value::Kind::boolean)) {
+    flag = value->as_boolean();
+  } else if (value != nullptr && !value->is(Value::Kind::null)) {
+    fail(value->place(), field, "is " + kind_name(value->kind()), "true or false");
+  }
+  shape_.dimensions[field] = flag ? 1 : 0;
+  return flag;
+}
+
+std::string ShapeReader::read_word(const std::string& field, const std::string& fallback) {
+  const Value* value = config_.find(field);
+  if (value == nullptr || value->is(Value::Kind::null)) return fallback;
+  if (value->is(Value::Kind::string)) return value->as_string();
+  fail(value->place(), field, "is " + kind_name(value->kind()), "a string");
+  return fallback;
+}
+
+std::vector<std::int64_t> ShapeReader::read_list(const std::string& field, const std::vector<std::int64_t>& fallback) {
+  constexpr std::int64_t k_maximum = 100'000;
+  std::vector<std::int64_t> list = fallback;
+  const Value* value = config_.find(field);
+  if (value == nullptr) {
+    shape_.defaulted.push_back(field);
+  } else if (!value->is(Value::Kind::array) || value->elements().size() != fallback.size()) {
+    fail(value->place(), field, value->is(Value::Kind::array) ? "has another length" : "is " + kind_name(value->kind()),
+         "a list of " + std::to_string(fallback.size()) + " integers");
+  } else {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Value& element = value->elements()[i];
+      const bool good =
+          element.is(Value::Kind::integer) && element.as_integer() >= 1 && element.as_integer() <= k_maximum;
+      if (good) list[i] = element.as_integer();
+      if (!good) fail(element.place(), field, "has a bad element", "integers from 1 to " + std::to_string(k_maximum));
+    }
+  }
+  shape_.dimensions[field] = static_cast<std::int64_t>(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) shape_.dimensions[field + "." + std::to_string(i)] = list[i];
+  return list;
+}
+
 void ShapeReader::check_divides(const std::string& divisor, const std::string& whole) {
   if (failed_ || shape_[whole] % shape_[divisor] == 0) return;
   const auto found = written_.count(divisor) > 0 ? written_.find(divisor) : written_.find(whole);

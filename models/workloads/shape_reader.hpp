@@ -38,6 +38,14 @@ class ShapeReader {
   std::int64_t read(const DimensionField& field);
   // Labels of a classifier: "num_labels", else the length of "id2label", else 2.
   std::int64_t read_labels();
+  // A boolean as dimension 1 or 0, from the file only; null means `fallback`.
+  bool read_flag(const std::string& field, bool fallback);
+  // A word of the file that becomes no dimension.
+  std::string read_word(const std::string& field, const std::string& fallback);
+  // A list of as many integers as `fallback`, as dimensions "field.0", "field.1", …; "field" is their number.
+  std::vector<std::int64_t> read_list(const std::string& field, const std::vector<std::int64_t>& fallback);
+  // Whether file or overrides had the dimension.
+  bool wrote(const std::string& dimension) const { return written_.count(dimension) > 0; }
   // "field" must divide "whole"; an error at the divisor's place (or the whole's, if that one was written).
   void check_divides(const std::string& divisor, const std::string& whole);
 

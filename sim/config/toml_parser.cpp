@@ -124,6 +124,19 @@ Value at_place(const Value& value, const Place& place) {
   return Value::array(std::move(elements), place);
 }
 
+// The first line whose key or table header has more than 256 parts, which the parser would follow by recursion; 0: none.
+int line_with_endless_key(std::string_view text) {
+  constexpr std::ptrdiff_t k_most_dots = 256;
+  int line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view key = text.substr(begin, std::min(text.find_first_of("=\"\'#", begin), end) - begin);
+    if (std::count(key.begin(), key.end(), '.') > k_most_dots) return line;
+    begin = end + 1;
+  }
+  return 0;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view k_blanks = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(k_blanks);
@@ -134,6 +147,10 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 std::optional<Value> parse_toml(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  if (const int line = line_with_endless_key(text); line > 0) {
+    diagnostics.error({file, line, 1}, "", "a key of more than 256 parts");
+    return std::nullopt;
+  }
   try {
     const toml::table root = toml::parse(text, std::string_view(file));
     Diagnostics found;

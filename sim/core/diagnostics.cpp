@@ -42,6 +42,14 @@ void append_place(std::string& text, const Place& place) {
 
 }  // namespace
 
+std::string printable(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return text;
+}
+
 std::string to_text(const Diagnostic& diagnostic) {
   std::string text;
   append_place(text, diagnostic.place);
@@ -50,7 +58,7 @@ std::string to_text(const Diagnostic& diagnostic) {
   text += diagnostic.problem;
   if (!diagnostic.expected.empty()) text += "; expected " + diagnostic.expected;
   if (!diagnostic.suggestion.empty()) text += "; did you mean \"" + diagnostic.suggestion + "\"?";
-  return text;
+  return printable(std::move(text));
 }
 
 void Diagnostics::error(Place place, std::string key, std::string problem, std::string expected,

@@ -27,6 +27,9 @@ struct Diagnostic {
   std::string suggestion;  // a near valid word; printed as: did you mean "x"?; may be empty
 };
 
+// The text with a question mark for each control character, so that input cannot steer a terminal.
+std::string printable(std::string text);
+
 // "file:line:column: key: problem; expected …; did you mean "x"?", warnings with "warning: " before the key.
 std::string to_text(const Diagnostic& diagnostic);
 

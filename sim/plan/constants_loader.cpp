@@ -176,10 +176,14 @@ class MachineLoader {
       const bool option = (prefix == "system" && std::ranges::count(system_options(), member.key) > 0) ||
                           (prefix == "software" && member.key == "name");
       if (option) continue;
-      if (member.value.is(Value::Kind::table)) {
+      // A constant may be copied from a shipped file with its source; only its value replaces the old one.
+      const Value* full = member.value.is(Value::Kind::table) ? member.value.find("value") : nullptr;
+      if (member.value.is(Value::Kind::table) && member.value.members().empty()) {
+        diagnostics_.error(member.value.place(), name, "is an empty table", "a value, or constants below it");
+      } else if (member.value.is(Value::Kind::table) && full == nullptr) {
         override_members(member.value, name);
       } else {
-        choice_.constants.override_value(name, member.value, diagnostics_);
+        choice_.constants.override_value(name, full != nullptr ? *full : member.value, diagnostics_);
         if (const auto id = choice_.constants.find(name)) {
           const Constant& constant = choice_.constants[*id];
           const bool bare = constant.dimension == "number";

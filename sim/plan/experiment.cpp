@@ -24,6 +24,8 @@ bool is_dotted_path(std::string_view path) {
   if (path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos) {
     return false;
   }
+  constexpr std::ptrdiff_t k_deepest = 64;
+  if (std::count(path.begin(), path.end(), '.') >= k_deepest) return false;
   return std::none_of(path.begin(), path.end(), [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '[' || c == ']';
   });

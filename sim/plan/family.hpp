@@ -63,10 +63,11 @@ struct StepFacts {
   double sequences_per_sample = 1.0;
   std::int64_t tokens_per_sample = 0;  // 0: not a token model
   bool images = false;
-  FlopCount model_flop;      // per step, without recompute
-  FlopCount hardware_flop;   // per step, recompute counted
-  FlopRate device_peak;      // of the multiply mode used
-  std::int64_t devices = 0;  // in use or reserved
+  FlopCount model_flop;            // per step, without recompute
+  FlopCount hardware_flop;         // per step, recompute counted
+  FlopRate device_peak;            // of the multiply mode used
+  std::int64_t devices = 0;        // in use or reserved
+  std::int64_t output_tokens = 0;  // of a request in generation, at equal times; 0: no generation
 };
 
 struct ScheduleFacts {
@@ -74,7 +75,8 @@ struct ScheduleFacts {
   std::int64_t forward_stages = 0;
   std::int64_t stages = 0;
   std::int64_t cycles_per_update = 0;
-  std::string cycle_mark;  // the program's mark of one full cycle; empty: none
+  std::string cycle_mark;           // the program's mark of one full cycle; empty: none
+  std::int64_t request_cycles = 0;  // full cycles that one request takes; 0: it takes a whole step
   std::int64_t sections = 0;
 };
 

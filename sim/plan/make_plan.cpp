@@ -252,6 +252,8 @@ class PlanMaker {
     plan_.nodes = machine_.nodes;
     plan_.constants = std::move(machine_.constants);
     plan_.graph = plan_.model_kind->build(plan_.shape, plan_.settings);
+    const Place place = document_.find("model.config")->place();
+    for (const std::string& note : plan_.graph.notes) plan_.warnings.warning(place, "model.config", note);
     std::string identity;
     for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
       for (const ResolvedKey& key : keys) {

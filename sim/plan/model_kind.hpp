@@ -24,6 +24,15 @@ struct ModelShape {
   std::int64_t operator[](const std::string& dimension) const;  // PODSIM_CHECK fails when unknown
 };
 
+// What a workload does when the experiment does not say.
+struct WorkloadDefaults {
+  bool split_qkv = false;
+  bool attention_dropout = true;
+  bool ffn_dropout = false;
+  std::int64_t image_size = 0;         // pixels per side; 0: the model reads no images
+  double input_bytes_per_element = 0;  // of image input
+};
+
 class ModelKind {
  public:
   virtual ~ModelKind() = default;
@@ -36,6 +45,11 @@ class ModelKind {
   virtual std::optional<ModelShape> read(const Value& config, const Value& overrides,
                                          Diagnostics& diagnostics) const = 0;
   virtual std::int64_t maximum_sequence_length(const ModelShape& shape) const = 0;
+  // When none is given: the maximum, unless the model knows none.
+  virtual std::int64_t default_sequence_length(const ModelShape& shape) const { return maximum_sequence_length(shape); }
+  virtual WorkloadDefaults workload_defaults(const ModelShape&) const { return {}; }
+  // Tokens an image of `image_size` pixels per side becomes; 0: it is too small, or the model reads no images.
+  virtual std::int64_t image_tokens(const ModelShape&, std::int64_t /*image_size*/) const { return 0; }
   // Rows of the head per sequence when none are given, e.g. the usual number of masked tokens; 0: not applicable.
   virtual std::int64_t default_masked_tokens(const WorkloadSettings& settings) const = 0;
   virtual ModelGraph build(const ModelShape& shape, const WorkloadSettings& settings) const = 0;

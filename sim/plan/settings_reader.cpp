@@ -98,9 +98,10 @@ WorkloadSettings SettingsReader::read(const ModelKind& kind, const ModelShape& s
     settings.first_moment_bytes = *format == "float16" ? 2 : 4;  // printed by the family, like precision
   }
   settings.recompute = boolean("workload.recompute", true, "default: as pipelined training does");
-  settings.split_qkv = boolean("workload.split_qkv", false, "default");
-  settings.attention_dropout = boolean("workload.attention_dropout", true, "default");
-  settings.ffn_dropout = boolean("workload.ffn_dropout", false, "default");
+  const WorkloadDefaults defaults = kind.workload_defaults(shape);
+  settings.split_qkv = boolean("workload.split_qkv", defaults.split_qkv, "default");
+  settings.attention_dropout = boolean("workload.attention_dropout", defaults.attention_dropout, "default");
+  settings.ffn_dropout = boolean("workload.ffn_dropout", defaults.ffn_dropout, "default");
   settings.activation_checkpoint_format = text("workload.activation_checkpoint_format", "float16", "default");
   read_targets(settings);
   return settings;
@@ -121,13 +122,19 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
 }
 
 void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
-  const std::int64_t longest = kind.maximum_sequence_length(shape);
-  settings.sequence_length = integer("workload.sequence_length", longest, "default: the model's maximum");
-  if (settings.sequence_length > longest) {
-    diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
-                       fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
-                       fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
-    settings.sequence_length = longest;  // for the checks that follow
+  const WorkloadDefaults defaults = kind.workload_defaults(shape);
+  if (defaults.image_size > 0) {
+    read_image(kind, shape, defaults, settings);
+  } else if (settings.mode == RunMode::generation) {
+    read_generation(kind.maximum_sequence_length(shape), settings);
+  } else {
+    read_sequence(kind, shape, settings);
+  }
+  if (settings.packing_factor > static_cast<double>(settings.sequence_length)) {
+    diagnostics_.error(document_.find("workload.packing_factor")->place(), "workload.packing_factor",
+                       fmt::format("{} sequences in a pack of {} tokens", format_number(settings.packing_factor),
+                                   settings.sequence_length),
+                       "at most a sequence per token");
   }
   const std::int64_t usual = kind.default_masked_tokens(settings);
   if (usual > 0) {
@@ -143,13 +150,69 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
   } else {
     warn_without_effect("workload.masked_tokens", fmt::format("a \"{}\" head has no masked tokens", settings.head));
   }
-  warn_without_effect("workload.image_size", "the model reads no images");
-  warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
   if (settings.mode != RunMode::generation) {
     for (const char* path : {"workload.batch_size", "workload.input_tokens", "workload.output_tokens"}) {
       warn_without_effect(path, "it belongs to mode \"generation\"");
     }
   }
+}
+
+// A request of batch_size sequences: input_tokens each, and output_tokens generated one by one, within one static
+// length.
+void SettingsReader::read_generation(std::int64_t longest, WorkloadSettings& settings) {
+  settings.micro_batch_size = integer("workload.batch_size", settings.micro_batch_size, "as workload.micro_batch_size");
+  for (ResolvedKey& key : resolved_) {
+    if (key.path == "workload.micro_batch_size") key.toml_value = std::to_string(settings.micro_batch_size);
+  }
+  for (const char* path : {"workload.input_tokens", "workload.output_tokens"}) {
+    if (document_.find(path) != nullptr) continue;
+    diagnostics_.error(document_.find("workload.mode")->place(), path, "is missing in mode \"generation\"",
+                       "how many tokens a request brings and how many it asks for");
+  }
+  settings.input_tokens = integer("workload.input_tokens", 1, "");
+  settings.output_tokens = integer("workload.output_tokens", 1, "");
+  const std::int64_t needed = settings.input_tokens + settings.output_tokens;
+  settings.sequence_length =
+      integer("workload.sequence_length", std::min(needed, longest), "default: input_tokens + output_tokens");
+  if (needed <= std::min(settings.sequence_length, longest)) return;
+  const Value* written = document_.find("workload.output_tokens");
+  if (written == nullptr) written = document_.find("workload.mode");
+  diagnostics_.error(written->place(), "workload.output_tokens",
+                     fmt::format("{} tokens of input and {} of output do not fit into a length of {}",
+                                 settings.input_tokens, settings.output_tokens, settings.sequence_length),
+                     fmt::format("at most {} together", std::min(settings.sequence_length, longest)));
+}
+
+void SettingsReader::read_sequence(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {
+  const std::int64_t longest = kind.maximum_sequence_length(shape);
+  const std::int64_t usual = kind.default_sequence_length(shape);
+  settings.sequence_length =
+      integer("workload.sequence_length", usual,
+              usual == longest ? "default: the model's maximum" : "default: usual for the model type");
+  if (settings.sequence_length > longest) {
+    diagnostics_.error(document_.find("workload.sequence_length")->place(), "workload.sequence_length",
+                       fmt::format("{} is more than the model's {} positions", settings.sequence_length, longest),
+                       fmt::format("1 to {}, or a larger model.max_position_embeddings", longest));
+    settings.sequence_length = longest;  // for the checks that follow
+  }
+  warn_without_effect("workload.image_size", "the model reads no images");
+  warn_without_effect("workload.input_bytes_per_element", "the model reads no images");
+}
+
+void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, const WorkloadDefaults& defaults,
+                                WorkloadSettings& settings) {
+  settings.image_size = integer("workload.image_size", defaults.image_size, "default: the model's");
+  settings.input_bytes_per_element =
+      number("workload.input_bytes_per_element", defaults.input_bytes_per_element, "default: the model's");
+  settings.sequence_length = kind.image_tokens(shape, settings.image_size);
+  if (settings.sequence_length == 0) {
+    const Value* written = document_.find("workload.image_size");
+    diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
+                       fmt::format("{} pixels per side are less than a patch of the model", settings.image_size));
+    settings.image_size = defaults.image_size;  // for the checks that follow
+    settings.sequence_length = kind.image_tokens(shape, settings.image_size);
+  }
+  warn_without_effect("workload.sequence_length", "the model's tokens follow from workload.image_size");
 }
 
 void SettingsReader::read_targets(WorkloadSettings& settings) {

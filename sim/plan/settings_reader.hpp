@@ -37,6 +37,10 @@ class SettingsReader {
  private:
   void read_head(const ModelKind& kind, const std::string& implied_head, WorkloadSettings& settings);
   void read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings);
+  void read_generation(std::int64_t longest, WorkloadSettings& settings);
+  void read_sequence(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings);
+  void read_image(const ModelKind& kind, const ModelShape& shape, const WorkloadDefaults& defaults,
+                  WorkloadSettings& settings);
   void read_targets(WorkloadSettings& settings);
   void warn_without_effect(const std::string& path, const std::string& reason);
 

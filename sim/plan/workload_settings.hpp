@@ -29,6 +29,8 @@ struct WorkloadSettings {
   bool ffn_dropout = false;                  // dropout behind the activation of the feed-forward block
   double input_bytes_per_element = 0;        // of image input; 0: the model's own
   std::string activation_checkpoint_format;  // "float16", "float8"
+  std::int64_t input_tokens = 0;             // of a request in generation; 0 in other modes
+  std::int64_t output_tokens = 0;            // that it generates
   std::optional<std::int64_t> target_samples;
   std::optional<std::int64_t> target_tokens;
   std::optional<std::int64_t> dataset_samples;

@@ -99,12 +99,65 @@ void add_bottleneck(const SimulatedRun& run, std::int64_t steps, Report& report)
   report.bottleneck_pct = share_pct(*largest, report.step_time);
 }
 
+// By link: whether transfers from or to the host use it.
+std::vector<bool> host_links(const Lowered& lowered) {
+  std::vector<bool> used(lowered.platform.links().size());
+  for (const Segment& segment : lowered.program.segments) {
+    for (const Op& op : segment.ops) {
+      if (op.kind != OpKind::transfer || op.category != CostCategory::host_io) continue;
+      for (const LinkId link : lowered.platform[op.route].links) used[link.index()] = true;
+    }
+  }
+  return used;
+}
+
+// Waiting for the host is what limits a run where it is the largest part of some device's time, or where a link to
+// the host is busier than every other link and every device.
+void add_host_bound(const SimulatedRun& run, Report& report) {
+  const SimTime total = run.result.total;
+  std::string what;
+  SimTime most;
+  for (std::size_t d = 0; d < run.result.devices.size(); ++d) {
+    const DeviceUse& use = run.result.devices[d];
+    const SimTime host = use.breakdown[CostCategory::host_io];
+    const auto& parts = use.breakdown.part;
+    if (use.busy == SimTime() || host <= most || host != *std::max_element(parts.begin(), parts.end())) continue;
+    most = host;
+    what = spoken(CostCategory::host_io) + " on " + run.lowered.platform.devices()[d].name;
+  }
+  if (what.empty()) {
+    for (const DeviceUse& use : run.result.devices) most = std::max(most, use.busy);
+    const std::vector<bool> to_host = host_links(run.lowered);
+    for (std::size_t l = 0; l < to_host.size(); ++l) {
+      if (run.result.links[l].busy <= most) continue;
+      most = run.result.links[l].busy;
+      what = to_host[l] ? run.lowered.platform.links()[l].name : "";
+    }
+  }
+  if (what.empty()) return;
+  report.bottleneck = what;
+  report.bottleneck_pct = share_pct(most, total);
+  report.warnings.push_back("host-bound: " + what + " takes " + human_percent(report.bottleneck_pct) +
+                            " of the step; a faster machine would wait for the host");
+}
+
 std::optional<SimTime> cycle_time_of(const ScheduleFacts& schedule, const SimulatedRun& run) {
   const auto mark = run.lowered.program.marks.find(schedule.cycle_mark);
   if (schedule.cycle_mark.empty() || mark == run.lowered.program.marks.end()) return std::nullopt;
   SimTime time;
   for (const SegmentId segment : mark->second) time += run.result.segment_duration[segment.index()];
   return time;
+}
+
+Latency latency_of(const Report& report) {
+  Latency latency;
+  const std::int64_t cycles = report.schedule.request_cycles;
+  latency.request_s = in_seconds(cycles > 0 && report.cycle_time ? cycles * *report.cycle_time : report.step_time);
+  const std::int64_t tokens = report.batch.output_tokens;
+  if (tokens == 0) return latency;
+  latency.time_per_output_token_s = in_seconds(step_time_of(report.step_time, tokens));
+  latency.time_to_first_token_s = latency.time_per_output_token_s;
+  return latency;
 }
 
 // value / steps, rounded to the nearest, halves up; steps above 0, value not negative.
@@ -190,11 +243,12 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   report.engine->not_folded = run.lowered.not_folded;
   report.step_time = step_time_of(run.result.total, steps);
   report.throughput = throughput_of(report.batch, report.step_time);
-  if (report.mode != RunMode::training) report.latency = Latency{in_seconds(report.step_time), {}, {}};
   report.training = time_to_train(plan.settings, report.batch, report.step_time);
   report.cycle_time = cycle_time_of(report.schedule, run);
+  if (report.mode != RunMode::training) report.latency = latency_of(report);
   add_machine(run, steps, report);
   add_bottleneck(run, steps, report);
+  if (report.mode != RunMode::training) add_host_bound(run, report);
   report.tables = plan.family->tables(plan, run.lowered, run.result);
   return report;
 }

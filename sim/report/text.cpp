@@ -144,7 +144,7 @@ std::string evidence_text(const EvidenceReport& evidence) {
 }
 
 std::string head(const Report& report) {
-  std::string text = fit_width(report.name.empty() ? "podsim" : report.name, k_width) + '\n';
+  std::string text = fit_width(report.name.empty() ? "podsim" : printable(report.name), k_width) + '\n';
   std::string what;
   for (const std::string& part : {report.system, report.software, report.model, std::string(name(report.mode))}) {
     if (!part.empty()) what += (what.empty() ? "" : ", ") + part;
@@ -194,7 +194,10 @@ std::string batch_text(const Report& report) {
   if (schedule.forward_stages > 0) line += ", " + counted(schedule.forward_stages, "forward stage");
   if (schedule.stages > schedule.forward_stages) line += fmt::format(", {} stages in all", schedule.stages);
   if (schedule.sections > 0) line += ", " + counted(schedule.sections, "section");
-  if (schedule.cycles_per_update > 0) line += ", " + counted(schedule.cycles_per_update, "cycle") + " per update";
+  if (schedule.cycles_per_update > 0) {
+    line += ", " + counted(schedule.cycles_per_update, "cycle") +
+            (report.mode == RunMode::training ? " per update" : " per host call");
+  }
   if (report.cycle_time) line += fmt::format(" of {} each", format_time(*report.cycle_time));
   return text + "  " + wrapped(line, k_width - 2, 4) + '\n';
 }

@@ -1,11 +1,42 @@
 #include "sim/study/evaluate.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <variant>
 
 #include "sim/program/builder.hpp"
 #include "sim/report/make_report.hpp"
 
 namespace podsim {
+namespace {
+
+constexpr double k_most_exact_operations = 1e10;  // about an hour
+
+double operations(const Program& program, const std::vector<ProgramBlock>& blocks) {
+  double count = 0;
+  for (const ProgramBlock& block : blocks) {
+    if (const auto* segment = std::get_if<SegmentId>(&block)) {
+      count += static_cast<double>(program[*segment].ops.size());
+    } else {
+      const Repeat& repeat = std::get<Repeat>(block);
+      count += static_cast<double>(repeat.count) * operations(program, repeat.blocks);
+    }
+  }
+  return count;
+}
+
+void refuse_endless(const Program& program) {
+  const double count = operations(program, program.blocks);
+  if (count <= k_most_exact_operations) return;
+  Diagnostics diagnostics;
+  diagnostics.error({"command line", 0, 0}, "--exact", fmt::format("would execute {:.2g} operations", count),
+                    fmt::format("at most {:.0e}; without --exact one iteration stands for all and gives the same times",
+                                k_most_exact_operations));
+  throw ConfigError(diagnostics);
+}
+
+}  // namespace
 
 Report check_plan(const Plan& plan, bool remedies) {
   return make_report(plan, plan.family->verdict(plan, remedies), plan.family->memory_account(plan));
@@ -15,7 +46,9 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
                      std::span<Observer* const> observers) {
   const Verdict verdict = plan.family->verdict(plan, options.remedies);
   const MemoryAccount account = plan.family->memory_account(plan);
+  if (!verdict.fits()) return make_report(plan, verdict, account);
   Lowered lowered = plan.family->lower(plan, {options.fold});
+  if (options.exact) refuse_endless(lowered.program);
   if (options.merge) lowered.program = merge(lowered.program);
   verify(lowered.program, lowered.platform);
   const auto begin = std::chrono::steady_clock::now();

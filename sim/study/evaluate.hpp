@@ -21,7 +21,8 @@ struct EvaluateOptions {
 // Verdict and memory from the plan alone.
 Report check_plan(const Plan& plan, bool remedies);
 
-// Lowers the plan, simulates it and reports; also when it does not fit, since the verdict says so.
+// Lowers the plan, simulates it and reports. What does not fit is not simulated: its report is that of check_plan.
+// Throws ConfigError when an exact run would execute more than 10^10 operations.
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});
 

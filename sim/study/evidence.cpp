@@ -141,7 +141,7 @@ std::string evidence_table(const Validation& validation) {
       for (const CaseFeature& feature : one.features) header.push_back(feature.name);
       text += csv_line(header);
     }
-    std::vector<std::string> cells{one.id, format_number(*one.measured), format_significant(*one.predicted)};
+    std::vector<std::string> cells{one.id, format_number(*one.measured), fmt::format("{:.6g}", *one.predicted)};
     for (const CaseFeature& feature : one.features) cells.push_back(feature.text);
     text += csv_line(cells);
   }

@@ -19,13 +19,22 @@ bool is_id_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-// Whether `id` stands in `text` as a word of its own.
-bool names(std::string_view text, std::string_view id) {
-  if (id.empty()) return false;
-  for (std::size_t at = text.find(id); at != std::string_view::npos; at = text.find(id, at + 1)) {
-    const std::size_t end = at + id.size();
-    const bool begins = at == 0 || !is_id_character(text[at - 1]);
-    if (begins && (end == text.size() || !is_id_character(text[end]))) return true;
+// Whether `id` stands as a word of its own in the list behind "fitted on"; remarks in parentheses are not the list.
+bool lists(const std::string& source, const std::string& id) {
+  const std::size_t begin = source.find("fitted on ");
+  if (begin == std::string::npos || id.empty()) return false;
+  std::string word;
+  int depth = 0;
+  for (std::size_t at = begin + 10; at <= source.size(); ++at) {
+    const char c = at < source.size() ? source[at] : ' ';
+    if (depth == 0 && is_id_character(c)) {
+      word += c;
+      continue;
+    }
+    if (word == id) return true;
+    word.clear();
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
   }
   return false;
 }
@@ -33,7 +42,7 @@ bool names(std::string_view text, std::string_view id) {
 bool was_fitted(const Plan& plan, const std::string& id) {
   const std::vector<ConstantId>& read = plan.family_plan->constants_read();
   return std::any_of(read.begin(), read.end(), [&](ConstantId constant) {
-    return plan.constants[constant].confidence == "fitted" && names(plan.constants[constant].source, id);
+    return plan.constants[constant].confidence == "fitted" && lists(plan.constants[constant].source, id);
   });
 }
 

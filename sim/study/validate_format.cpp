@@ -97,6 +97,16 @@ std::string skipped_lines(const std::vector<ValidatedCase>& cases) {
   return text;
 }
 
+// Runs that happened, so whatever the memory account says, they fitted; settings that their row leaves out may be why.
+std::string unfitting_lines(const std::vector<ValidatedCase>& cases) {
+  std::string text;
+  for (const ValidatedCase& one : cases) {
+    const bool published_rate = one.ran() && one.quantity != CaseQuantity::fits;
+    if (published_rate && one.predicted_fits == false) text += "  " + one.id + "\n";
+  }
+  return text.empty() ? "" : "\nPublished runs that are judged not to fit\n" + text;
+}
+
 template <class T>
 void optional_member(JsonWriter& json, std::string_view key, const std::optional<T>& value) {
   json.key(key);
@@ -143,7 +153,7 @@ std::string to_text(const Validation& validation) {
       validation.cases, [](const ValidatedCase& one) { return one.ran() && !one.defaults.empty(); });
   std::string text = case_lines(validation.cases);
   if (!validation.groups.empty()) text += "\n" + group_lines(validation.groups);
-  text += skipped_lines(validation.cases);
+  text += unfitting_lines(validation.cases) + skipped_lines(validation.cases);
   if (took_defaults > 0) {
     text += fmt::format("\n{} of the cases took defaults for empty cells; --format json names them.\n", took_defaults);
   }

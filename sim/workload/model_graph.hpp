@@ -41,7 +41,8 @@ struct Operator {
   FlopCount flop_count() const;
 };
 
-enum class BlockKind { embedding, attention, feed_forward, head };
+// A whole layer is a layer of one block: a convolution, a projection that is placed like a layer.
+enum class BlockKind { embedding, attention, feed_forward, whole_layer, head };
 
 struct ParameterTensor {
   std::string name;
@@ -73,8 +74,11 @@ struct ModelGraph {
   std::int64_t hidden = 0;
   std::int64_t sequence_length = 0;
   std::int64_t vocabulary = 0;
-  Bytes boundary;    // activation crossing between two layers, per micro-batch
-  Bytes host_input;  // read from the host per micro-batch
+  bool images = false;             // samples are images, not token sequences
+  std::vector<std::string> notes;  // what is approximated or uncalibrated, for the report: whole clauses
+  std::string layer_names;         // what `layers` counts when not plain layers: "6 encoder and 6 decoder layers"
+  Bytes boundary;                  // activation crossing between two layers, per micro-batch
+  Bytes host_input;                // read from the host per micro-batch
   HeadPlacement head_placement = HeadPlacement::last_device;
   std::int64_t parameter_count() const;  // tied tensors once
   FlopCount forward_flop() const;

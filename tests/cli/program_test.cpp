@@ -38,7 +38,7 @@ TEST_CASE("program: the version is one line") {
 TEST_CASE("program: help lists every verb, called without arguments it is a usage error") {
   const CommandResult help = podsim_run("--help");
   CHECK(help.exit_code == 0);
-  for (const char* verb : {"run", "check", "sweep", "compare", "list", "help"}) {
+  for (const char* verb : {"run", "check", "sweep", "compare", "validate", "list", "help"}) {
     CHECK_MESSAGE(has(help.out, std::string("\n  ") + verb + " "), verb);
   }
   CHECK(podsim_run("help").out == help.out);
@@ -49,7 +49,7 @@ TEST_CASE("program: help lists every verb, called without arguments it is a usag
 }
 
 TEST_CASE("program: the help of each verb fits a screen and ends in two examples") {
-  for (const std::string verb : {"run", "check", "sweep", "compare", "list", "help"}) {
+  for (const std::string verb : {"run", "check", "sweep", "compare", "validate", "list", "help"}) {
     CAPTURE(verb);
     const CommandResult result = podsim_run(verb + " --help");
     CHECK(result.exit_code == 0);

@@ -63,6 +63,23 @@ recompute_checkpoint_every_layer = {}
                      random.below(2) == 0 ? "0.2" : "0.6", flag(), flag(), flag());
 }
 
+// The same in inference: sharded or pipelined, all ways of returning results.
+std::string random_inference(Random& random) {
+  const std::vector<std::string> modes = {"all", "sum", "final"};
+  std::string toml = random_experiment(random);
+  toml.replace(toml.find("[workload]"), 10, "[workload]\nmode = \"inference\"");
+  return toml + fmt::format(
+                    "version = \"0.3\"\nsharded_execution_for_inference = {}\noutput_mode = \"{}\"\n"
+                    "inference_replication_factor = {}\ninference_device_iterations = {}\n",
+                    random.below(2) == 0, modes[random.below(modes.size())], 1 + random.below(2), 9 + random.below(3));
+}
+
+// Half of them train.
+std::string random_run(std::uint64_t seed) {
+  Random random(seed);
+  return seed % 2 == 0 ? random_experiment(random) : random_inference(random);
+}
+
 Report report_of(const Plan& plan, const std::string& engine_name, const EvaluateOptions& options) {
   Engine engine = make_engine(engine_name, build_dir());
   Report report = simulate_plan(plan, engine, options);
@@ -74,8 +91,7 @@ Report report_of(const Plan& plan, const std::string& engine_name, const Evaluat
 
 TEST_CASE("laws: exact, unfolded and merged simulation give the default's report") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    Random random(seed);
-    const std::string toml = random_experiment(random);
+    const std::string toml = random_run(seed);
     CAPTURE(seed);
     CAPTURE(toml);
     const Plan plan = plan_of(toml);
@@ -89,8 +105,7 @@ TEST_CASE("laws: exact, unfolded and merged simulation give the default's report
 
 TEST_CASE("laws: both engines agree on random plans") {
   for (std::uint64_t seed = 21; seed <= 26; ++seed) {
-    Random random(seed);
-    const std::string toml = random_experiment(random);
+    const std::string toml = random_run(seed);
     CAPTURE(seed);
     CAPTURE(toml);
     const auto native = run_of(toml).result.total.picoseconds();
@@ -101,8 +116,7 @@ TEST_CASE("laws: both engines agree on random plans") {
 
 TEST_CASE("laws: breakdowns sum to the step, utilisations stay in range, peaks hold what always lives") {
   for (std::uint64_t seed = 31; seed <= 60; ++seed) {
-    Random random(seed);
-    const std::string toml = random_experiment(random);
+    const std::string toml = random_run(seed);
     CAPTURE(seed);
     CAPTURE(toml);
     const Ran ran = run_of(toml);
@@ -130,8 +144,7 @@ TEST_CASE("laws: breakdowns sum to the step, utilisations stay in range, peaks h
 
 TEST_CASE("laws: a plan printed as TOML and read again is the same plan") {
   for (std::uint64_t seed = 61; seed <= 70; ++seed) {
-    Random random(seed);
-    const std::string toml = random_experiment(random);
+    const std::string toml = random_run(seed);
     CAPTURE(seed);
     CAPTURE(toml);
     const Plan first = plan_of(toml);

@@ -452,7 +452,7 @@ TEST_CASE("ipu config: every key without effect is described, with its reason") 
 }
 
 TEST_CASE("ipu config: every key has a summary and a source") {
-  CHECK(ipu_config_keys().size() == 44);
+  CHECK(ipu_config_keys().size() == 45);
   for (const KeySpec& spec : ipu_config_keys()) {
     CAPTURE(spec.path);
     CHECK_FALSE(spec.summary.empty());

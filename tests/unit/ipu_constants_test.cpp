@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 #include <string>
@@ -93,7 +94,7 @@ TEST_CASE("ipu constants: the shipped cost constants are those the formulas were
 }
 
 TEST_CASE("ipu constants: peaks follow from tiles, clock and the multiply mode") {
-  for (const char* chip : {"gc200", "bow"}) {
+  for (const char* chip : {"gc200", "bow", "c600"}) {
     const ConstantSet set = shipped_constants(chip, "pod16", "poplar-pytorch");
     ConstantReader reader(set);
     const ChipConstants constants = read_chip_constants(reader);
@@ -108,7 +109,8 @@ TEST_CASE("ipu constants: peaks follow from tiles, clock and the multiply mode")
 }
 
 TEST_CASE("ipu constants: shipped systems are whole machines of four and name a shipped chip") {
-  for (const char* name : {"pod4", "pod16", "bow-pod4", "bow-pod16"}) {
+  for (const char* name : {"pod4", "pod8", "pod16", "pod32", "pod64", "pod128", "pod256", "bow-pod4", "bow-pod8",
+                           "bow-pod16", "bow-pod32", "bow-pod64", "bow-pod128", "bow-pod256"}) {
     const Value document = shipped("systems/" + std::string(name) + ".toml");
     CHECK(document.find("name")->as_string() == name);
     CHECK(document.find("family")->as_string() == "ipu");
@@ -118,7 +120,7 @@ TEST_CASE("ipu constants: shipped systems are whole machines of four and name a 
     const SystemConstants system = read_system_constants(reader);
     CHECK(system.ipus == system.machines * system.ipus_per_machine);
     CHECK(system.ipus_per_machine == 4);
-    CHECK(system.ipus_per_pod == system.ipus);
+    CHECK(system.ipus_per_pod == std::min<std::int64_t>(64, system.ipus));
     CHECK(system.machine_power.has_value());
     CHECK(system.links.neighbour_bandwidth == bytes_per_second(75e9));
     CHECK(system.links.message_latency.in_base() == doctest::Approx(1.6e-6));

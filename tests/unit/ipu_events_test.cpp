@@ -102,7 +102,8 @@ TEST_CASE("events: a step takes the sum over cycles of the fullest IPU, the copi
 }
 
 TEST_CASE("events: the closed form of the step agrees with the simulation") {
-  for (const char* name : {"bert-large-bow-pod16", "bert-large-squad-bow-pod16", "gpt2-caraml-pod4"}) {
+  for (const char* name : {"bert-large-bow-pod16", "bert-large-squad-bow-pod16", "gpt2-caraml-pod4",
+                           "bert-large-mlperf-v1.1-pod64", "bert-large-mlperf-v2.0-bow-pod128"}) {
     CAPTURE(name);
     const Ran ran = run_of(experiment(name));
     const ipu::IpuPlan& plan = own(ran);
@@ -214,6 +215,23 @@ TEST_CASE("events: replicas behind one host link share it") {
   CHECK(same(input, k_accumulation * host));
   CHECK(same(input + waiting, added));
   CHECK(slow.result.folded);  // pairs of replicas stand for pairs
+}
+
+TEST_CASE("events: machines share the link of their host, and several hosts share it less") {
+  const auto with_hosts = [](int hosts) {
+    return run_of(experiment("bert-large-bow-pod64"),
+                  with({"ipu.layers_per_ipu=[7, 6, 6, 5]", "system.host_link.bandwidth=\"6 GB/s\"",
+                        "system.host_link.machines=16", "system.hosts=" + std::to_string(hosts)}));
+  };
+  const Ran one = with_hosts(1);
+  const Ran four = with_hosts(4);
+  const double host = host_input_s(one);
+  const double less =
+      pipeline_compute_s(one, {1, 1, 1, 1}, 16 * host) - pipeline_compute_s(one, {1, 1, 1, 1}, 4 * host);
+  CHECK(less > 0.5 * k_accumulation * 12 * host);
+  CHECK(same(one.step_s() - four.step_s(), less));
+  CHECK(one.lowered.not_folded == std::vector<std::string>{"replicas: all of them share links"});
+  CHECK(four.result.folded);
 }
 
 TEST_CASE("events: a link that nothing uses changes nothing") {

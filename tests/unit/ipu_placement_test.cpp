@@ -142,7 +142,8 @@ TEST_CASE("ipu placement: stages are the changes of IPU in execution order") {
   for (const Expected& expected : table) {
     CAPTURE(expected.list);
     CAPTURE(static_cast<int>(expected.outer));
-    Scene scene("", "gradient_accumulation_steps = 64\nlayers_per_ipu = " + expected.list + "\n");
+    Scene scene("", "gradient_accumulation_steps = 64\ninference_device_iterations = 8\nlayers_per_ipu = " +
+                        expected.list + "\n");
     const PlacementRequest request = with_outer(bert_request(expected.layers), expected.outer);
     const std::optional<Placement> training = scene.place(request);
     REQUIRE(training.has_value());
@@ -177,9 +178,11 @@ TEST_CASE("ipu placement: case 17, pipelined inference needs as many device iter
   const std::string toml = "layers_per_ipu = [6, 6, 6, 6]\ninference_device_iterations = 3\n";
   check_cases({
       {"pipelined", "version = \"0.3\"\n" + toml, request, false,
-       "experiment.toml:4:31: ipu.inference_device_iterations: inference_device_iterations is 3, but the pipeline "
-       "has 4 "
-       "stages to fill; expected at least 4, or sharded_execution_for_inference\n"},
+       "experiment.toml:4:31: ipu.inference_device_iterations: inference_device_iterations is 3: device iterations "
+       "below the pipeline's stages (4); expected at least 4, or sharded_execution_for_inference = true\n"},
+      {"unknown version, as documented", "layers_per_ipu = [6, 6, 6, 6]\n", request, false,
+       "experiment.toml:1:1: ipu.inference_device_iterations: inference_device_iterations is 1 by default: device "
+       "iterations below the pipeline's stages (4); expected at least 4, or sharded_execution_for_inference = true\n"},
       {"sharded", "version = \"0.3\"\n" + toml + "sharded_execution_for_inference = true\n", request, true, ""},
       {"always sharded", "version = \"0.4\"\n" + toml, request, true, ""},
   });
@@ -229,8 +232,8 @@ TEST_CASE("ipu placement: replicas and pipelines larger than the system are refu
        "experiment.toml:3:20: ipu.ipus_per_replica: a pipeline of 8 IPUs does not fit on a Pod4 with 4 IPUs; "
        "expected at "
        "most 4\n"},
-      {"inference", pipeline + "inference_replication_factor = 5\n", in_mode(bert_request(24), RunMode::inference),
-       false,
+      {"inference", pipeline + "inference_replication_factor = 5\ninference_device_iterations = 5\n",
+       in_mode(bert_request(24), RunMode::inference), false,
        "experiment.toml:3:31: warning: ipu.gradient_accumulation_steps: 16 is taken as 1 in inference\n"
        "experiment.toml:4:32: ipu.inference_replication_factor: 5 replicas of 4 IPUs do not fit: on a Pod16 with a "
        "4-IPU "
@@ -243,14 +246,18 @@ TEST_CASE("ipu placement: case 20, more than 64 IPUs need several instances") {
   request.system_name = "Pod128";
   request.system_ipus = 128;
   const std::string toml = "layers_per_ipu = [3, 7, 7, 7]\ngradient_accumulation_steps = 16\nreplication_factor = 32\n";
-  PlacementRequest distributed = request;
-  distributed.instances = 2;
   check_cases({
-      {"one instance", toml, request, false,
-       "experiment.toml:4:22: ipu.replication_factor: 128 IPUs in 1 instance; one drives at most 64; expected a "
-       "distributed run of at least 2 instances\n"},
-      {"two instances", toml, distributed, true, ""},
+      {"one instance", toml + "instances = 1\n", request, false,
+       "experiment.toml:5:13: ipu.instances: 128 IPUs in 1 instance; one drives at most 64; expected a distributed run "
+       "of at least 2 instances\n"},
+      {"two instances", toml + "instances = 2\n", request, true, ""},
+      {"as many as needed", toml, request, true, ""},
+      {"uneven", toml + "instances = 3\n", request, false,
+       "experiment.toml:5:13: ipu.instances: 32 replicas do not share out among 3 instances; expected a divisor of "
+       "32\n"},
   });
+  Scene scene("", toml);
+  CHECK(scene.place(request)->instances == 2);
 }
 
 TEST_CASE("ipu placement: case 9, sharding without replicas is kept, unused and warned about") {

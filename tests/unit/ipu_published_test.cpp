@@ -62,6 +62,80 @@ TEST_CASE("published: the parts of a BERT-Large step are those of the worked exa
   CHECK(near(ran.step_s() - update - call, 12.682, 0.01));
 }
 
+// Worked predictions of the cost model, and the published throughputs they stand for.
+TEST_CASE("published: runs on POD64 and two Bow Pod64 are those of the worked examples, within 1 %") {
+  struct Expected {
+    const char* name;
+    double predicted;
+    double measured;
+    double reduction_s;
+  };
+  for (const Expected& expected : {Expected{"bert-large-mlperf-v1.1-pod64", 4929, 4802.7, 0.126},
+                                   Expected{"bert-large-mlperf-v2.0-bow-pod128", 12676, 12906.3, 0.138},
+                                   Expected{"bert-large-bow-pod64", 19545, 19353, 0.135}}) {
+    CAPTURE(expected.name);
+    const Ran ran = run_of(experiment(expected.name));
+    CHECK(near(sequences_per_s(ran), expected.predicted, 0.01));
+    CHECK(near(sequences_per_s(ran), expected.measured, 0.05));
+    CHECK(near(ran.part_s(CostCategory::collective), expected.reduction_s, 0.01));
+    CHECK(ran.plan.family->verdict(ran.plan, false).fits());
+  }
+}
+
+// Rate of an IPU relative to the run on sixteen, as the cost model was worked out.
+TEST_CASE("published: scale-out keeps the share of the rate that the worked examples keep, within 3 points") {
+  struct Pair {
+    const char* large;
+    std::vector<std::string> large_changes;
+    std::vector<std::string> small_changes;  // of the large run
+    double size;                             // large over small
+    double kept;
+  };
+  const std::vector<std::string> tensorflow = {
+      "software.name=\"poplar-tensorflow2\"", "ipu.optimizer_state_offchip=false",
+      "ipu.replicated_tensor_sharding=false", "ipu.embedding_serialization_factor=1", "workload.split_qkv=false"};
+  const std::vector<std::string> packed = {"workload.packing_factor=1.17", "workload.masked_tokens=22"};
+  const auto joined = [](std::vector<std::string> a, const std::vector<std::string>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  const std::vector<std::string> sixteen = {"system.name=\"bow-pod16\"", "ipu.replication_factor=4"};
+  const std::vector<Pair> pairs = {
+      {"bert-large-mlperf-v1.1-pod64",
+       {},
+       {"system.name=\"pod16\"", "ipu.replication_factor=4", "ipu.gradient_accumulation_steps=192",
+        "ipu.ipus_per_replica=4", "ipu.attention_layers_per_ipu=[4, 7, 6, 7]", "ipu.ffn_layers_per_ipu=[5, 6, 7, 6]",
+        "ipu.matmul_proportion=[0.23, 0.23, 0.23, 0.23]", "workload.split_qkv=true", "ipu.optimizer_state_offchip=true",
+        "workload.first_moment_format=\"float16\""},
+       4,
+       0.802},
+      {"bert-large-mlperf-v2.0-bow-pod128",
+       {},
+       {"system.name=\"bow-pod16\"", "ipu.replication_factor=2", "ipu.gradient_accumulation_steps=256",
+        "ipu.attention_layers_per_ipu=[0, 3, 4, 3, 3, 4, 3, 4]", "ipu.ffn_layers_per_ipu=[1, 3, 3, 3, 4, 3, 4, 3]",
+        "ipu.matmul_proportion=[0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]", "ipu.embedding_serialization_factor=1",
+        "workload.activation_checkpoint_format=\"float8\""},
+       8,
+       0.696},
+      {"bert-large-bow-pod64", {}, joined(sixteen, {"ipu.gradient_accumulation_steps=2048"}), 4, 0.962},
+      {"bert-large-bow-pod64", joined(packed, {"ipu.gradient_accumulation_steps=428"}),
+       joined(joined(sixteen, packed), {"ipu.gradient_accumulation_steps=1712"}), 4, 0.955},
+      {"bert-large-bow-pod64",
+       joined(tensorflow, {"ipu.gradient_accumulation_steps=520", "ipu.matmul_proportion=[0.1, 0.19, 0.2, 0.2]"}),
+       joined(joined(sixteen, tensorflow),
+              {"ipu.gradient_accumulation_steps=2040", "ipu.matmul_proportion=[0.1, 0.19, 0.2, 0.25]"}),
+       4, 0.965},
+  };
+  for (const Pair& pair : pairs) {
+    const double large = sequences_per_s(run_of(experiment(pair.large), pair.large_changes));
+    const double small = sequences_per_s(run_of(experiment(pair.large), pair.small_changes));
+    CAPTURE(pair.large);
+    CAPTURE(pair.kept);
+    CAPTURE(large / small / pair.size);
+    CHECK(std::abs(large / small / pair.size - pair.kept) <= 0.03);
+  }
+}
+
 // 5.134 ms per micro-batch and 0.164 s per update were measured over these accumulations.
 TEST_CASE("published: GPT-2 on one machine is affine in the accumulation with the measured slope and intercept") {
   const std::vector<double> accumulation = {16, 64, 256, 1024, 4096};
@@ -90,6 +164,8 @@ TEST_CASE("published: pipeline times of SQuAD and GPT-2 are those of the worked 
     const ipu::MemoryInputs inputs{ran.plan.graph, ran.plan.settings, plan.setup, pipeline, plan.constants};
     return ipu::estimate_step(inputs, costs).pipeline.duration().in_base();
   };
+  const Ran pod64 = run_of(experiment("bert-large-mlperf-v1.1-pod64"));
+  CHECK(near(pipeline_s(pod64), 0.4858, 0.001));
   CHECK(near(pipeline_s(squad), 0.1735, 0.001));
   CHECK(near(pipeline_s(gpt2), 0.0937, 0.001));
 }

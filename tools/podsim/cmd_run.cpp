@@ -42,7 +42,10 @@ ExitCode cmd_run(const Arguments& arguments) {
     print_error("command line: warning: --seed: has no effect: nothing in this run is random");
   }
   const ReportOutput output(arguments);
-  if (!trace_file.empty()) refuse_overwrite(trace_file, arguments.has("force"));
+  if (!trace_file.empty()) {
+    refuse_input(trace_file, input_files(arguments));
+    refuse_overwrite(trace_file, arguments.has("force"));
+  }
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
@@ -54,8 +57,9 @@ ExitCode cmd_run(const Arguments& arguments) {
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
-  if (!trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
-  if (arguments.has("verbose")) {
+  if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
+  if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
+  if (report.engine && arguments.has("verbose")) {
     print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,
                             report.engine->wall_s));
   }

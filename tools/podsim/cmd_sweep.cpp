@@ -44,11 +44,33 @@ class Progress {
 
 std::vector<std::string> header(const std::vector<SweepAxis>& axes) {
   std::vector<std::string> cells;
-  for (const SweepAxis& axis : axes) cells.push_back(axis.key);
-  cells.insert(cells.end(), {"status", "reason"});
   const std::vector<std::string> columns = csv_header();
+  for (const SweepAxis& axis : axes) {
+    const bool taken = std::find(columns.begin(), columns.end(), axis.key) != columns.end();
+    cells.push_back(taken ? "axis." + axis.key : axis.key);
+  }
+  cells.insert(cells.end(), {"status", "reason"});
   cells.insert(cells.end(), columns.begin(), columns.end());
   return cells;
+}
+
+// An axis that no document knows is a slip of the pen, not a grid of invalid points. Told before anything is simulated.
+void refuse_unknown_axes(const std::vector<SweepAxis>& axes, const Experiment& base, const Catalog& catalog,
+                         const ConfigFiles& configs) {
+  Experiment first = base;
+  Diagnostics unusable;
+  for (const SweepAxis& axis : axes) apply_override(first, axis.assignments.front(), unusable);
+  if (!unusable.has_errors()) {
+    const PlanResult made = make_plan(first, catalog, configs);
+    for (const Diagnostic& problem : made.diagnostics.all()) {
+      const bool of_axis = std::any_of(axes.begin(), axes.end(), [&](const SweepAxis& axis) {
+        return axis.key == problem.key || axis.key.starts_with(problem.key + ".");
+      });
+      if (!of_axis || !problem.problem.starts_with("unknown ")) continue;
+      unusable.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+    }
+  }
+  if (unusable.has_errors()) throw ConfigError(unusable);
 }
 
 std::string first_error(const Diagnostics& diagnostics) {
@@ -144,6 +166,7 @@ ExitCode cmd_sweep(const Arguments& arguments) {
   if (axes.empty()) axes = document_axes(base.document, diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (axes.empty()) throw UsageError("no axis: give --axis KEY=V1,V2,… or a [sweep.axes] table");
+  refuse_unknown_axes(axes, base, catalog, configs);
   RowOutput output(arguments);
   Engine engine = make_engine(engine_name);
   Progress progress(grid_size(axes), arguments.has("quiet"));

@@ -23,8 +23,6 @@ std::vector<OptionSpec> experiment_options() {
   return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
           {"model", "NAME|FILE", "a shipped model or a config.json"},
           {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
-          {"compile", "TEXT|@FILE", "a SambaFlow compile command"},
-          {"launch", "TEXT|@FILE", "a SambaFlow run command"},
           {"set", "KEY=VALUE", "set any key or constant", true},
           {"overlay", "FILE", "constants that replace shipped ones", true},
           {"configs", "DIR", "use this folder in place of the shipped configs"}};
@@ -35,6 +33,14 @@ std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<
   return first;
 }
 
+std::vector<std::string> input_files(const Arguments& arguments) {
+  std::vector<std::string> files = arguments.words();
+  for (const char* option : {"system", "model", "ipu-config", "overlay"}) {
+    for (const std::string& file : arguments.values(option)) files.push_back(file);
+  }
+  return files;
+}
+
 ConfigFiles configs_from(const Arguments& arguments) {
   const std::optional<std::string> folder = arguments.value("configs");
   return folder ? ConfigFiles::from_folder(*folder) : ConfigFiles::embedded();
@@ -43,9 +49,7 @@ ConfigFiles configs_from(const Arguments& arguments) {
 Experiment experiment_from(const Arguments& arguments, const std::string& file) {
   static constexpr std::pair<const char*, const char*> k_keys[] = {{"system", "system"},
                                                                    {"model", "model.config"},
-                                                                   {"ipu-config", "ipu.config"},
-                                                                   {"compile", "rdu.compile"},
-                                                                   {"launch", "rdu.launch"}};
+                                                                   {"ipu-config", "ipu.config"}};
   if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
   Diagnostics diagnostics;
   Experiment experiment;

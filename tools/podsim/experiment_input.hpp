@@ -20,6 +20,9 @@ std::vector<OptionSpec> experiment_options();
 // `first` and then `second`.
 std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second);
 
+// Every file that the command line names as input.
+std::vector<std::string> input_files(const Arguments& arguments);
+
 ConfigFiles configs_from(const Arguments& arguments);
 
 // `file`: the experiment's path; empty: flags alone. Throws ConfigError with every problem, UsageError when there is

@@ -96,7 +96,11 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
                                    [&](const OptionSpec& candidate) { return candidate.name == option.string_key; });
     auto& values = result.options_[option.string_key];
     if (!values.empty() && !spec->repeatable) throw UsageError("option --" + option.string_key + " is given twice");
-    values.push_back(option.value.empty() ? std::string() : option.value.front());
+    const bool flag = spec->argument.empty();
+    if (!flag && (option.value.empty() || option.value.front().empty())) {
+      throw UsageError(fmt::format("option --{} needs a value: {}", option.string_key, spec->argument));
+    }
+    values.push_back(flag ? std::string() : option.value.front());
   }
   if (result.words_.size() > verb.most_words && !result.has("help")) {
     throw UsageError(fmt::format("unexpected argument \"{}\"", result.words_[verb.most_words]));

@@ -40,6 +40,15 @@ void print_error(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+void refuse_input(const std::string& path, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, input, ignored)) {
+      throw UsageError(path + " is an input of this run; name another file");
+    }
+  }
+}
+
 void refuse_overwrite(const std::string& path, bool force) {
   std::error_code ignored;
   if (force || !fs::exists(path, ignored)) return;

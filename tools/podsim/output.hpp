@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace podsim {
 
@@ -14,6 +15,9 @@ void print(std::string_view text);
 
 // A line to standard error.
 void print_error(std::string_view text);
+
+// Throws UsageError when `path` is one of `inputs` under any name: --force does not reach what was just read.
+void refuse_input(const std::string& path, const std::vector<std::string>& inputs);
 
 // Throws UsageError when the file exists and `force` is not set.
 void refuse_overwrite(const std::string& path, bool force);

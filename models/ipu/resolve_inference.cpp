@@ -1,0 +1,69 @@
+#include "models/ipu/resolve_inference.hpp"
+
+#include <fmt/format.h>
+
+#include "models/workloads/results.hpp"
+#include "sim/plan/model_kind.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+OutputMode output_mode(const std::string& text) {
+  if (text == "sum") return OutputMode::sum;
+  if (text == "final") return OutputMode::final;
+  return OutputMode::all;
+}
+
+// The library returns all results in inference; a key that says otherwise is followed, since PopTorch itself would.
+void settle_output_mode(Setting<std::string>& mode, Diagnostics& diagnostics) {
+  if (!mode.valid) return;
+  if (!mode.given || mode.value == "default") {
+    mode.value = "all";
+    mode.origin = "default: inference returns all results";
+  } else if (mode.value != "all") {
+    diagnostics.warning(
+        mode.place, "ipu.output_mode",
+        fmt::format("\"{}\" is followed, but Optimum Graphcore returns all results in inference", mode.value));
+  }
+}
+
+// One token a call, without a cache: each recomputes the static length, one IPU after the other.
+void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics) {
+  Setting<std::int64_t>& iterations = config.inference.device_iterations;
+  if (iterations.valid && iterations.value != 1) {
+    diagnostics.warning(iterations.place, "ipu.inference_device_iterations",
+                        fmt::format("{} is taken as 1 in generation: each token is a host call", iterations.value));
+    iterations.value = 1;
+  }
+  if (context.settings.head != "causal-lm") {
+    diagnostics.error(context.section.place(), "workload.mode",
+                      fmt::format("a \"{}\" head generates no tokens", context.settings.head),
+                      "model.head = \"causal-lm\", or workload.mode = \"inference\"");
+  }
+  diagnostics.warning(context.section.place(), "workload.mode",
+                      "generation is assumed and uncalibrated: no key-value cache, each token recomputes all positions "
+                      "in one host call");
+}
+
+}  // namespace
+
+void prepare_inference(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics) {
+  settle_output_mode(config.output_mode, diagnostics);
+  if (context.settings.mode == RunMode::generation) settle_generation(context, config, diagnostics);
+  diagnostics.warning(context.section.place(), "workload.mode",
+                      "not validated: no public inference measurement exists for IPUs");
+}
+
+void fill_inference(const FamilyContext& context, const IpuConfig& config, IpuPlan& plan) {
+  const ModelGraph graph = context.model_kind.build(context.shape, context.settings);
+  InferenceSetup& inference = plan.setup.inference;
+  inference.key_ignored = config.always_sharded_inference();
+  inference.output_tokens = context.settings.output_tokens;
+  inference.sharded = inference.output_tokens > 0 || inference.key_ignored ||
+                      config.sharded_execution_for_inference.value ||
+                      make_pipeline(graph, plan.setup.placement).forward_stages() == 1;
+  inference.output = output_mode(config.output_mode.value);
+  inference.results = result_bytes(graph, context.shape, context.settings);
+}
+
+}  // namespace podsim::ipu

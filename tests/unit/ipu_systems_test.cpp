@@ -1,0 +1,184 @@
+// Every shipped system: what it is built of, its peak, and what it refuses.
+
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_plan.hpp"
+#include "tests/support/run_experiment.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+// BERT-Base with a pipeline of `layers`.
+std::string bert_base(const std::string& system, const std::string& layers, std::int64_t replicas,
+                      const std::string& more = "") {
+  return fmt::format(R"(
+system = "{}"
+software = "poplar-popart"
+[model]
+config = "bert-base-uncased"
+head = "pretraining"
+[workload]
+sequence_length = 128
+optimizer = "lamb"
+[ipu]
+layers_per_ipu = {}
+replication_factor = {}
+gradient_accumulation_steps = 32
+{})",
+                     system, layers, replicas, more);
+}
+
+const ipu::SystemConstants& system_of(const Plan& plan) {
+  return dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan).constants.system;
+}
+
+double peak_pflops(const Plan& plan) {
+  const StepFacts facts = plan.family->step_facts(plan);
+  return facts.device_peak.in_base() * static_cast<double>(facts.devices) / 1e15;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("systems: a pod full of replicas has the peak of its datasheet") {
+  struct Expected {
+    const char* name;
+    std::int64_t ipus;
+    std::int64_t hosts;
+    double pflops;  // with half partials
+  };
+  const std::vector<Expected> pods = {{"pod4", 4, 1, 0.9986},
+                                      {"pod8", 8, 1, 15.978 / 8},
+                                      {"pod16", 16, 1, 3.994},
+                                      {"pod32", 32, 1, 15.978 / 2},
+                                      {"pod64", 64, 1, 15.978},
+                                      {"pod128", 128, 2, 31.955},
+                                      {"pod256", 256, 4, 63.9},
+                                      {"bow-pod4", 4, 1, 1.394},
+                                      {"bow-pod8", 8, 1, 89.23 / 32},
+                                      {"bow-pod16", 16, 1, 5.58},
+                                      {"bow-pod32", 32, 1, 89.23 / 8},
+                                      {"bow-pod64", 64, 1, 22.31},
+                                      {"bow-pod128", 128, 2, 89.23 / 2},
+                                      {"bow-pod256", 256, 4, 89.23}};
+  for (const Expected& pod : pods) {
+    CAPTURE(pod.name);
+    const Plan plan = plan_of(bert_base(pod.name, "[3, 3, 3, 3]", pod.ipus / 4));
+    const ipu::SystemConstants& system = system_of(plan);
+    CHECK(system.ipus == pod.ipus);
+    CHECK(system.machines * 4 == pod.ipus);
+    CHECK(system.ipus_per_machine == 4);
+    CHECK(system.hosts == pod.hosts);
+    CHECK(system.ipus_per_pod == std::min<std::int64_t>(64, pod.ipus));
+    CHECK(system.has_streaming_memory);
+    CHECK(plan.family->step_facts(plan).devices == pod.ipus);
+    CHECK(peak_pflops(plan) == doctest::Approx(pod.pflops).epsilon(1e-3));
+    CHECK(contains(to_toml(plan), "as few as 64 IPUs each allow"));
+    CHECK(contains(to_toml(plan), fmt::format("instances = {}", std::max<std::int64_t>(1, pod.ipus / 64))));
+  }
+}
+
+TEST_CASE("systems: cards are linked as nodes and have no Streaming Memory") {
+  const std::string on_chip = "optimizer_state_offchip = false\n";
+  const Plan c600 = plan_of(bert_base("c600", "[12]", 1, on_chip));
+  CHECK(peak_pflops(c600) == doctest::Approx(0.28));
+  CHECK(dynamic_cast<const ipu::IpuPlan&>(*c600.family_plan).constants.chip.peak_fp8 == flop_per_second(560e12));
+  const Plan eight = plan_of(bert_base("c600", "[12]", 8, on_chip), {"system.nodes=8"});
+  CHECK(peak_pflops(eight) == doctest::Approx(8 * 0.28));
+  const Lowered lowered = eight.family->lower(eight, {});
+  CHECK(lowered.platform.devices().size() == 8);
+  for (const Memory& memory : lowered.platform.memories()) CHECK_FALSE(contains(memory.name, "streaming"));
+  for (const Link& link : lowered.platform.links()) CHECK_FALSE(contains(link.name, "gateway"));
+
+  const Plan c2 = plan_of(bert_base("gc2-c2", "[6, 6]", 1, on_chip));
+  CHECK(peak_pflops(c2) == doctest::Approx(2 * 0.1245));
+  CHECK(c2.settings.precision == "fp16.32");
+}
+
+TEST_CASE("systems: the Mk1 multiplies single precision at a quarter of its half rate") {
+  const Plan c2 =
+      plan_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"), {"workload.precision=\"fp32\""});
+  const ipu::IpuConstants& constants = dynamic_cast<const ipu::IpuPlan&>(*c2.family_plan).constants;
+  const ipu::AmpConstants& single = constants.cost.planner.modes[2];
+  const double per_cycle =
+      6.0 * static_cast<double>(single.input_grain * single.output_grain) / (single.six_rows / cycles(1));
+  CHECK(per_cycle == doctest::Approx(8));
+  CHECK(constants.chip.peak[2].in_base() == doctest::Approx(2 * 8 * 1216 * 1.6e9).epsilon(1e-3));
+  CHECK(
+      problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
+                  {"workload.precision=\"fp16.16\""}) ==
+      "experiment.toml:10:1: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
+      "fp32\n");
+}
+
+TEST_CASE("systems: optimizer state off the chip is refused where there is no Streaming Memory") {
+  CHECK(problems_of(bert_base("c600", "[12]", 1)) ==
+        "experiment.toml:10:1: ipu.optimizer_state_offchip: is true by default, but a C600 has no Streaming Memory to "
+        "hold the optimizer state; expected false\n");
+  CHECK(problems_of(bert_base("c600", "[12]", 1, "optimizer_state_offchip = true\n")) ==
+        "experiment.toml:14:27: ipu.optimizer_state_offchip: is true, but a C600 has no Streaming Memory to hold the "
+        "optimizer state; expected false\n");
+  CHECK(problems_of(bert_base("c600", "[12]", 1), {"workload.optimizer=\"sgd\""}) == "");
+}
+
+TEST_CASE("systems: Streaming Memory is no remedy where there is none") {
+  const auto remedy = [](const char* system) {
+    const Plan plan =
+        plan_of(bert_base(system, "[12]", 1, "optimizer_state_offchip = false\nmatmul_proportion = 0.2\n"));
+    const Verdict verdict = plan.family->verdict(plan, true);
+    REQUIRE(verdict.broken.size() == 1);
+    return verdict.broken[0].remedy;
+  };
+  CHECK(remedy("pod4") == "ipu.optimizer_state_offchip = true");
+  CHECK(remedy("c600") == "");
+}
+
+TEST_CASE("systems: a replica never straddles pods") {
+  const std::string layers = "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
+  CHECK(problems_of(bert_base("pod128", "[-1]", 1, "ipus_per_replica = 128\n")) ==
+        "experiment.toml:14:20: ipu.ipus_per_replica: a pipeline of 128 IPUs does not fit into one pod: on a Pod128 "
+        "IPU-Links join 64 IPUs at a time; expected at most 64\n");
+  CHECK(problems_of(bert_base("pod128", layers, 8)) ==
+        "experiment.toml:11:18: ipu.ipus_per_replica: replicas of 12 IPUs do not divide a pod of 64, and none may "
+        "straddle two pods; expected a divisor of 64\n"
+        "experiment.toml:11:18: warning: ipu.ipus_per_replica: 128 IPUs are reserved for the 96 in use, since device "
+        "counts are powers of two: 32 IPUs idle\n");
+  CHECK(contains(
+      problems_of(bert_base("pod128", "[3, 3, 3, 3]", 24)),
+      "ipu.replication_factor: 24 replicas do not fill pods of 16 alike: 8 in the last; expected a multiple of "
+      "16\n"));
+  CHECK(problems_of(bert_base("pod64", "[3, 3, 3, 3]", 48), {"system.nodes=3"}) ==
+        "experiment.toml:12:22: ipu.replication_factor: 256 IPUs would be reserved for the 192 in use, since device "
+        "counts are powers of two, but a Pod64 has 192\n");
+}
+
+TEST_CASE("systems: idle IPUs of a power of two are devices of the report") {
+  const Ran ran = run_of(bert_base("pod64", "[4, 4, 4]", 5));
+  CHECK(ran.plan.family->step_facts(ran.plan).devices == 16);
+  CHECK(ran.result.devices.size() == 16);
+  CHECK(ran.result.devices[15].busy == SimTime());
+}
+
+TEST_CASE("systems: a pod has one to four hosts") {
+  const std::string toml = bert_base("pod64", "[3, 3, 3, 3]", 16);
+  CHECK(problems_of(toml, {"system.hosts=4"}) == "");
+  CHECK(
+      problems_of(toml, {"system.hosts=5"}) ==
+      "command line: system.hosts: 5 is no number of hosts for 16 machines in 1 pod; expected 1 to 4, at most 4 for a "
+      "pod\n");
+  CHECK(problems_of(bert_base("pod4", "[3, 3, 3, 3]", 1), {"system.hosts=2"}) ==
+        "command line: system.hosts: 2 is no number of hosts for 1 machine in 1 pod; expected 1 to 1, at most 4 for a "
+        "pod\n");
+}

@@ -124,7 +124,8 @@ Value at_place(const Value& value, const Place& place) {
   return Value::array(std::move(elements), place);
 }
 
-// The first line whose key or table header has more than 256 parts, which the parser would follow by recursion; 0: none.
+// The first line whose key or table header has more than 256 parts, which the parser would follow by recursion; 0:
+// none.
 int line_with_endless_key(std::string_view text) {
   constexpr std::ptrdiff_t k_most_dots = 256;
   int line = 1;

@@ -156,10 +156,12 @@ TEST_CASE("plan: a model is a shipped name or a file") {
 TEST_CASE("plan: the type of a model is known, or implied by a known class") {
   CHECK(problems_of_model("{\"model_type\": 3}") == "config.json:1:16: model_type: is an integer; expected a string\n");
   CHECK(framed(problems_of_model("{\"model_type\": \"berd\"}"),
-               "config.json:1:16: model_type: \"berd\" is not modelled; expected one of ", "; did you mean \"bert\"?\n"));
-  CHECK(framed(problems_of_model("{\"architectures\": [\"Odd\"]}"),
-               "config.json:1:19: architectures: \"Odd\" is not known and model_type is absent; expected model_type, one of ",
-               "\n"));
+               "config.json:1:16: model_type: \"berd\" is not modelled; expected one of ",
+               "; did you mean \"bert\"?\n"));
+  CHECK(framed(
+      problems_of_model("{\"architectures\": [\"Odd\"]}"),
+      "config.json:1:19: architectures: \"Odd\" is not known and model_type is absent; expected model_type, one of ",
+      "\n"));
   CHECK(framed(problems_of_model("{}"), "config.json:1:1: model_type: is missing; expected one of ", "\n"));
   CHECK(problems_of_model("{\"architectures\": [\"BertForMaskedLM\"], \"num_hidden_layers\": 12}") == "");
 }

@@ -47,9 +47,8 @@ ConfigFiles configs_from(const Arguments& arguments) {
 }
 
 Experiment experiment_from(const Arguments& arguments, const std::string& file) {
-  static constexpr std::pair<const char*, const char*> k_keys[] = {{"system", "system"},
-                                                                   {"model", "model.config"},
-                                                                   {"ipu-config", "ipu.config"}};
+  static constexpr std::pair<const char*, const char*> k_keys[] = {
+      {"system", "system"}, {"model", "model.config"}, {"ipu-config", "ipu.config"}};
   if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
   Diagnostics diagnostics;
   Experiment experiment;

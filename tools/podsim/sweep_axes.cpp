@@ -96,9 +96,11 @@ std::vector<SweepAxis> parse_axes(const std::vector<std::string>& texts, Diagnos
       continue;
     }
     SweepAxis axis{text.substr(0, equals), {}, {}};
-    const bool twice = std::any_of(axes.begin(), axes.end(), [&](const SweepAxis& other) { return other.key == axis.key; });
+    const bool twice =
+        std::any_of(axes.begin(), axes.end(), [&](const SweepAxis& other) { return other.key == axis.key; });
     if (twice) {
-      diagnostics.error(k_command_line, "--axis", fmt::format("\"{}\" is an axis twice", axis.key), "all its values in one");
+      diagnostics.error(k_command_line, "--axis", fmt::format("\"{}\" is an axis twice", axis.key),
+                        "all its values in one");
       continue;
     }
     for (const std::string& part : split_values(text.substr(equals + 1))) {

@@ -3,8 +3,6 @@
 namespace podsim::ipu {
 namespace {
 
-constexpr std::int64_t k_half = 2;  // bytes of an element
-
 std::int64_t share(std::int64_t elements, std::int64_t members) {
   return (elements + members - 1) / members;
 }
@@ -16,8 +14,8 @@ ReplicaReduction::ReplicaReduction(const Pod& pod, const std::vector<PlacedParam
   const std::int64_t pods = static_cast<std::int64_t>(pod.replicas.size()) / in_pod;
   for (const PlacedParameters& placed : parameters) {
     const std::int64_t owned = share(placed.elements, in_pod);
-    in_pod_chunks_.emplace_back(k_half * owned);
-    between_chunks_.emplace_back(k_half * share(owned, pods));
+    in_pod_chunks_.emplace_back(placed.element_bytes * owned);
+    between_chunks_.emplace_back(placed.element_bytes * share(owned, pods));
   }
 }
 
@@ -75,8 +73,8 @@ SimTime reduction_time(std::int64_t replicas, std::int64_t replicas_in_pod,
   Bytes between;
   for (const PlacedParameters& placed : parameters) {
     const std::int64_t owned = share(placed.elements, replicas_in_pod);
-    in_pod += Bytes(k_half * owned);
-    between += Bytes(k_half * share(owned, pods));
+    in_pod += Bytes(placed.element_bytes * owned);
+    between += Bytes(placed.element_bytes * share(owned, pods));
   }
   const Bandwidth gateway = links.ring_bandwidth * links.gateway_factor;
   const SimTime in_pod_step = to_sim_time(links.message_latency) + to_sim_time(in_pod.size() / links.ring_bandwidth);

@@ -22,7 +22,7 @@ namespace podsim::ipu {
 
 class ReplicaReduction {
  public:
-  // By pipeline position: the gradients of an IPU, in half precision.
+  // By pipeline position: the gradients of an IPU.
   ReplicaReduction(const Pod& pod, const std::vector<PlacedParameters>& parameters);
 
   void add_before_optimizer(ProgramBuilder& builder, bool sharded, std::vector<ProgramBlock>& blocks) const;

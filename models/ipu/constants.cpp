@@ -99,6 +99,12 @@ CostConstants read_cost_constants(ConstantReader& reader) {
   cost.optimizer_passes = reader.number("cost.optimizer.passes");
   cost.optimizer_launches_lamb = reader.count("cost.optimizer.launches_lamb");
   cost.optimizer_launches_other = reader.count("cost.optimizer.launches_other");
+  if (cost.pass_exchange > cost.pass) {
+    reader.refuse("cost.pass_exchange", "is a part of cost.pass, and more than it", "at most cost.pass");
+  }
+  if (cost.launch_sync > cost.launch) {
+    reader.refuse("cost.launch_sync", "is a part of cost.launch, and more than it", "at most cost.launch");
+  }
   return cost;
 }
 
@@ -113,6 +119,10 @@ SystemConstants read_system_constants(ConstantReader& reader) {
     system.has_streaming_memory = reader.text("system.optimizer_state_memory") != "on-chip";
   }
   if (reader.has("system.machine_power")) system.machine_power = reader.power("system.machine_power");
+  if (system.ipus != system.machines * system.ipus_per_machine && system.ipus >= system.ipus_per_machine) {
+    reader.refuse("system.ipus", "is not system.machines times system.ipus_per_machine",
+                  std::to_string(system.machines * system.ipus_per_machine));
+  }
   system.links = read_links(reader);
   system.sharding_minimum_elements = reader.count("system.sharding.minimum_elements");
   return system;
@@ -121,7 +131,11 @@ SystemConstants read_system_constants(ConstantReader& reader) {
 SoftwareConstants read_software_constants(ConstantReader& reader) {
   SoftwareConstants software;
   software.framework_factor = reader.number("software.framework_factor");
-  software.state_off_chip = reader.text("software.optimizer_state") == "off-chip";
+  const std::string state = reader.text("software.optimizer_state");
+  if (state != "off-chip" && state != "on-chip") {
+    reader.refuse("software.optimizer_state", "is no place for optimizer state", "off-chip or on-chip");
+  }
+  software.state_off_chip = state == "off-chip";
   software.update_overhead = reader.time("software.update_overhead");
   software.call_overhead = reader.time("software.call_overhead");
   return software;
@@ -138,6 +152,9 @@ MemoryConstants read_memory_constants(ConstantReader& reader) {
   memory.loss_scaling = reader.data("memory.loss_scaling.any");
   memory.loss_scaling_embedding = reader.data("memory.loss_scaling.embedding");
   memory.usable_fraction = reader.number("memory.usable_fraction");
+  if (!(memory.usable_fraction > 0 && memory.usable_fraction <= 1)) {
+    reader.refuse("memory.usable_fraction", "is no part of the memory", "more than 0 and at most 1");
+  }
   memory.plan_tolerance = reader.number("memory.plan_tolerance");
   return memory;
 }

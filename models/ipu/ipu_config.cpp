@@ -13,6 +13,10 @@
 namespace podsim::ipu {
 namespace {
 
+constexpr std::int64_t k_most_ipus = 65'536;  // the largest system Graphcore ever named
+constexpr std::int64_t k_most_iterations = 1'000'000'000;
+
+
 // check_keys lets numbers such as 4.0 pass as integers.
 std::int64_t whole(const Value& value) {
   return value.is(Value::Kind::integer) ? value.as_integer() : static_cast<std::int64_t>(value.as_number());
@@ -120,6 +124,7 @@ class Resolver {
     config_.attention_layers_per_ipu = read<std::vector<std::int64_t>>("attention_layers_per_ipu");
     config_.ffn_layers_per_ipu = read<std::vector<std::int64_t>>("ffn_layers_per_ipu");
     config_.gradient_accumulation_steps = read<std::int64_t>("gradient_accumulation_steps");
+    limit(config_.gradient_accumulation_steps, "gradient_accumulation_steps", k_most_iterations);
     config_.optimizer_state_offchip = read<bool>("optimizer_state_offchip");
     config_.replicated_tensor_sharding = read<bool>("replicated_tensor_sharding");
     config_.enable_half_partials = read<bool>("enable_half_partials");
@@ -152,12 +157,23 @@ class Resolver {
     }
   }
 
+  // What no system has, and what would only exhaust memory or simulated time.
+  void limit(Setting<std::int64_t>& setting, const std::string& key, std::int64_t most) const {
+    if (!setting.valid || setting.value <= most) return;
+    setting.valid = false;
+    setting.value = 1;
+    diagnostics_.error(setting.place, "ipu." + key, "is more than any system has or runs", fmt::format("at most {}", most));
+  }
+
   void read_common(ModeSettings& mode) const {
     const std::string& p = mode.prefix;
     mode.replication_factor = read<std::int64_t>(p + "replication_factor");
     mode.device_iterations = read<std::int64_t>(p + "device_iterations");
+    limit(mode.replication_factor, p + "replication_factor", k_most_ipus);
+    limit(mode.device_iterations, p + "device_iterations", k_most_iterations);
     mode.layers_per_ipu = read<std::vector<std::int64_t>>(p + "layers_per_ipu");
     mode.ipus_per_replica = read<std::int64_t>(p + "ipus_per_replica");
+    limit(mode.ipus_per_replica, p + "ipus_per_replica", k_most_ipus);
     mode.matmul_proportion = read<std::vector<double>>(p + "matmul_proportion");
     mode.embedding_serialization_factor = read<std::int64_t>(p + "embedding_serialization_factor");
     mode.projection_serialization_factor = read<std::int64_t>(p + "projection_serialization_factor");

@@ -19,6 +19,7 @@ std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const Ru
   std::vector<PlacedParameters> placed(static_cast<std::size_t>(setup.ipus_per_replica));
   const std::vector<int> ipus = place_blocks(graph, setup.placement);
   const std::int64_t shards = setup.shards();
+  for (PlacedParameters& target : placed) target.element_bytes = element_bytes(setup.mode);
   for (std::size_t block = 0; block < graph.blocks.size(); ++block) {
     PlacedParameters& target = placed[static_cast<std::size_t>(ipus[block])];
     for (const ParameterTensor& tensor : graph.blocks[block].parameters) {

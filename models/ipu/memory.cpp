@@ -29,9 +29,8 @@ class Account {
   }
 
   std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
-    constexpr std::int64_t k_half = 2;
     const PlacedParameters& parameters = parameters_[ipu];
-    const Bytes weights(k_half * parameters.elements);
+    const Bytes weights(parameters.element_bytes * parameters.elements);
     if (!in_.setup.training()) {
       return {{k_weights, weights, true},
               {k_code, code(ipu), true},
@@ -41,7 +40,7 @@ class Account {
     const bool accumulates = in_.setup.gradient_accumulation_steps > 1;
     const Bytes state(optimizer_state_bytes(in_.settings) * parameters.sharded_elements);
     return {{k_weights, weights, true},
-            {k_accumulators, accumulates ? Bytes(k_half * parameters.elements) : Bytes(), true},
+            {k_accumulators, accumulates ? weights : Bytes(), true},
             {k_optimizer_state, in_.setup.optimizer_state_offchip ? Bytes() : state, true},
             {k_code, code(ipu), true},
             {k_stash, stash(static_cast<int>(ipu)), false},

@@ -258,6 +258,11 @@ std::string ConstantReader::text(std::string_view name) {
   return constant(name, "text").text;
 }
 
+void ConstantReader::refuse(std::string_view name, std::string problem, std::string expected) const {
+  const auto id = set_.find(name);
+  throw_config_error(id ? set_[*id].place : Place{}, name, std::move(problem), std::move(expected));
+}
+
 std::vector<ConstantId> ConstantReader::read_ids() const {
   std::vector<ConstantId> ids;
   for (std::size_t i = 0; i < read_.size(); ++i) {

@@ -71,6 +71,9 @@ class ConstantReader {
   Power power(std::string_view name);
   std::string text(std::string_view name);
 
+  // Throws ConfigError about a constant that was read, at its place.
+  [[noreturn]] void refuse(std::string_view name, std::string problem, std::string expected) const;
+
   std::vector<ConstantId> read_ids() const;  // ascending
 
  private:

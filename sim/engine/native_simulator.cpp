@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 
 #include "sim/core/check.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 // Picoseconds that `bytes` take at `rate`, to the nearest.
 std::int64_t flow_time(double bytes, double rate) {
   const double time = bytes / rate;
-  PODSIM_CHECK(time < 9.2e18, "a transfer takes longer than simulated time lasts");
+  if (!(time < 9.2e18)) throw std::range_error("a transfer takes longer than simulated time lasts");
   return std::llround(time);
 }
 

@@ -46,7 +46,7 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
                      std::span<Observer* const> observers) {
   const Verdict verdict = plan.family->verdict(plan, options.remedies);
   const MemoryAccount account = plan.family->memory_account(plan);
-  if (!verdict.fits()) return make_report(plan, verdict, account);
+  if (!verdict.fits() && !options.unfit) return make_report(plan, verdict, account);
   Lowered lowered = plan.family->lower(plan, {options.fold});
   if (options.exact) refuse_endless(lowered.program);
   if (options.merge) lowered.program = merge(lowered.program);

@@ -16,12 +16,14 @@ struct EvaluateOptions {
   bool fold = true;       // equal replicas once
   bool merge = false;     // chains of local ops as one
   bool remedies = false;  // look for the cheapest change when it does not fit
+  bool unfit = false;     // simulate also what does not fit
 };
 
 // Verdict and memory from the plan alone.
 Report check_plan(const Plan& plan, bool remedies);
 
-// Lowers the plan, simulates it and reports. What does not fit is not simulated: its report is that of check_plan.
+// Lowers the plan, simulates it and reports. What does not fit is not simulated unless asked for: its report is that of
+// check_plan, since the throughput of what cannot run misleads.
 // Throws ConfigError when an exact run would execute more than 10^10 operations.
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});

@@ -128,7 +128,7 @@ class Validator {
       result.predicted_fits = plan.family->verdict(plan, false).fits();
       return;
     }
-    const Report report = simulate_plan(plan, engine_, {false, true, true, false});
+    const Report report = simulate_plan(plan, engine_, {.merge = true, .unfit = true});
     result.predicted_fits = report.verdict.fits();
     if (report.throughput) result.predicted = rate_of(*report.throughput, result.quantity);
     if (!result.predicted || !result.measured) {

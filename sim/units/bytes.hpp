@@ -34,7 +34,7 @@ class Bytes {
   std::int64_t count_ = 0;
 };
 
-// The one way back from a computed size: rounds up to whole bytes.
+// The one way back from a computed size: rounds up to whole bytes. Throws std::range_error beyond 2^63.
 Bytes round_up_bytes(DataSize size);
 
 }  // namespace podsim

@@ -131,11 +131,11 @@ TEST_CASE("misuse: an unknown model, system, software or model type has a sugges
   CHECK(contains(system, ", or the path of a .toml file; did you mean \"pod16\"?\n"));
   CHECK(contains(told_with("--set software=poplar-pytorhc"),
                  "command line: software: no software is called \"poplar-pytorhc\"; expected one of "));
-  const std::string type = told_of_file("config.json", "other.json", "{\"model_type\": \"brt\"}");
-  CHECK(contains(type, "other.json:1:16: model_type: \"brt\" is not modelled; expected one of bert, "));
+  const std::string type = told_of_file("config.json", "other.json", "{\"model_type\": \"berd\"}");
+  CHECK(contains(type, "other.json:1:16: model_type: \"berd\" is not modelled; expected one of "));
   CHECK(contains(type, "; did you mean \"bert\"?\n"));
   CHECK(contains(told_of_file("config.json", "other.json", "{}"),
-                 "other.json:1:1: model_type: is missing; expected one of bert, "));
+                 "other.json:1:1: model_type: is missing; expected one of "));
   CHECK(told_of_file("config.json", "other.json", "{\"model_type\": 3}") ==
         "other.json:1:16: model_type: is an integer; expected a string\n");
 }

@@ -119,7 +119,7 @@ TEST_CASE("systems: the Mk1 multiplies single precision at a quarter of its half
   CHECK(
       problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
                   {"workload.precision=\"fp16.16\""}) ==
-      "experiment.toml:10:1: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
+      "command line: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
       "fp32\n");
 }
 

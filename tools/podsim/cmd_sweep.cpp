@@ -59,6 +59,7 @@ void refuse_unknown_axes(const std::vector<SweepAxis>& axes, const Experiment& b
                          const ConfigFiles& configs) {
   Experiment first = base;
   Diagnostics unusable;
+  Diagnostics unknown;
   for (const SweepAxis& axis : axes) apply_override(first, axis.assignments.front(), unusable);
   if (!unusable.has_errors()) {
     const PlanResult made = make_plan(first, catalog, configs);
@@ -67,10 +68,10 @@ void refuse_unknown_axes(const std::vector<SweepAxis>& axes, const Experiment& b
         return axis.key == problem.key || axis.key.starts_with(problem.key + ".");
       });
       if (!of_axis || !problem.problem.starts_with("unknown ")) continue;
-      unusable.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+      unknown.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
     }
   }
-  if (unusable.has_errors()) throw ConfigError(unusable);
+  if (unknown.has_errors()) throw ConfigError(unknown);
 }
 
 std::string first_error(const Diagnostics& diagnostics) {

@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t k_most_ipus = 65'536;  // the largest system Graphcore ever named
 constexpr std::int64_t k_most_iterations = 1'000'000'000;
 
-
 // check_keys lets numbers such as 4.0 pass as integers.
 std::int64_t whole(const Value& value) {
   return value.is(Value::Kind::integer) ? value.as_integer() : static_cast<std::int64_t>(value.as_number());
@@ -162,7 +161,8 @@ class Resolver {
     if (!setting.valid || setting.value <= most) return;
     setting.valid = false;
     setting.value = 1;
-    diagnostics_.error(setting.place, "ipu." + key, "is more than any system has or runs", fmt::format("at most {}", most));
+    diagnostics_.error(setting.place, "ipu." + key, "is more than any system has or runs",
+                       fmt::format("at most {}", most));
   }
 
   void read_common(ModeSettings& mode) const {

@@ -70,7 +70,7 @@ class IpuPlan : public FamilyPlan {
 // Parameters and their optimizer state on one IPU of a replica.
 struct PlacedParameters {
   std::int64_t element_bytes = 2;  // of a weight, and of its gradient
-  std::int64_t elements = 0;  // tied tensors once, on their first IPU
+  std::int64_t elements = 0;       // tied tensors once, on their first IPU
   std::int64_t tensors = 0;
   std::int64_t sharded_elements = 0;  // that one replica keeps the state of (PopART shards tensors of ≥ 8 192 elements)
 };

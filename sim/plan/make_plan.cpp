@@ -186,10 +186,12 @@ class PlanMaker {
       }
     }
     if (kind == nullptr) report_unknown_type(config, type, first_architecture);
-    if (kind != nullptr && implied_head.empty() && !first_architecture.empty() && document_.find("model.head") == nullptr) {
-      diagnostics_.warning(architectures->place(), "architectures",
-                           fmt::format("\"{}\" is not known: the head is taken as \"{}\"", first_architecture, kind->heads()[0]),
-                           "a known class, or model.head");
+    if (kind != nullptr && implied_head.empty() && !first_architecture.empty() &&
+        document_.find("model.head") == nullptr) {
+      diagnostics_.warning(
+          architectures->place(), "architectures",
+          fmt::format("\"{}\" is not known: the head is taken as \"{}\"", first_architecture, kind->heads()[0]),
+          "a known class, or model.head");
     }
     return kind;
   }

@@ -205,6 +205,12 @@ Throughput throughput_of(const StepFacts& facts, SimTime step_time) {
   return result;
 }
 
+// Possible only when constants contradict each other: those of the cost model and the chip's peak are given apart.
+void warn_beyond_peak(Report& report) {
+  if (!report.throughput || report.throughput->hfu_pct <= 100.0) return;
+  report.warnings.push_back("more FLOP/s than the chip's peak: the constants of cost and chip do not belong together");
+}
+
 std::optional<TimeToTrain> time_to_train(const WorkloadSettings& settings, const StepFacts& facts, SimTime step_time) {
   if (settings.mode != RunMode::training || facts.global_batch <= 0) return std::nullopt;
   TimeToTrain result;
@@ -243,6 +249,7 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   report.engine->not_folded = run.lowered.not_folded;
   report.step_time = step_time_of(run.result.total, steps);
   report.throughput = throughput_of(report.batch, report.step_time);
+  warn_beyond_peak(report);
   report.training = time_to_train(plan.settings, report.batch, report.step_time);
   report.cycle_time = cycle_time_of(report.schedule, run);
   if (report.mode != RunMode::training) report.latency = latency_of(report);

@@ -53,6 +53,7 @@ TEST_CASE("validate verb: a memory point that is judged wrong ends with 1") {
   const TemporaryFolder folder;
   std::string text = k_header;
   text.replace(text.find("metric,value"), 12, "expected");
+  text.replace(text.find("replication,gradient_accumulation"), 33, "replication_factor,gradient_accumulation_steps");
   // The stashes of 64 sequences of 512 tokens alone are many times the memory of the chip.
   folder.write("t.csv", text +
                             "point,gc200,pod4,bert-large-uncased,pretraining,poplar-pytorch,512,64,1,1024,"

@@ -116,11 +116,10 @@ TEST_CASE("systems: the Mk1 multiplies single precision at a quarter of its half
       6.0 * static_cast<double>(single.input_grain * single.output_grain) / (single.six_rows / cycles(1));
   CHECK(per_cycle == doctest::Approx(8));
   CHECK(constants.chip.peak[2].in_base() == doctest::Approx(2 * 8 * 1216 * 1.6e9).epsilon(1e-3));
-  CHECK(
-      problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
-                  {"workload.precision=\"fp16.16\""}) ==
-      "command line: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
-      "fp32\n");
+  CHECK(problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),
+                    {"workload.precision=\"fp16.16\""}) ==
+        "command line: workload.precision: \"fp16.16\" is not a multiply mode of this chip; expected fp16.32 or "
+        "fp32\n");
 }
 
 TEST_CASE("systems: optimizer state off the chip is refused where there is no Streaming Memory") {

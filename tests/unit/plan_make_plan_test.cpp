@@ -220,10 +220,12 @@ TEST_CASE("plan: formats that a chip cannot train in are told at the key") {
 }
 
 TEST_CASE("plan: samples of a host call stay countable") {
-  CHECK(problems({"ipu.gradient_accumulation_steps=2000000000000000"}) ==
-        "command line: ipu.gradient_accumulation_steps: 2e+15 samples in one host call; expected at most 1e15\n");
+  CHECK(problems({"ipu.gradient_accumulation_steps=1000000000", "ipu.device_iterations=1000000000"}) ==
+        "command line: ipu.gradient_accumulation_steps: 1e+18 samples in one host call; expected at most 1e15\n");
   CHECK(problems({"ipu.device_iterations=1000000000000000"}) ==
-        "command line: ipu.device_iterations: 1.6e+16 samples in one host call; expected at most 1e15\n");
+        "command line: ipu.device_iterations: is more than any system has or runs; expected at most 1000000000\n");
+  CHECK(problems({"ipu.ipus_per_replica=1000000000"}) ==
+        "command line: ipu.ipus_per_replica: is more than any system has or runs; expected at most 65536\n");
 }
 
 TEST_CASE("plan: problems of every section are told in one go, in the order of the checks") {

@@ -35,6 +35,7 @@ class Resolver {
     check_hosts();
     check_streaming_memory(config);
     if (placement) check_batch(config, *placement);
+    if (placement) warn_of_idle_ipus(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
     if (!training()) fill_inference(context_, config, *plan_);
@@ -121,6 +122,17 @@ class Resolver {
         accumulation ? config.gradient_accumulation_steps.place : config.training.device_iterations.place;
     diagnostics_.error(place, accumulation ? "ipu.gradient_accumulation_steps" : "ipu.device_iterations",
                        fmt::format("{:.3g} samples in one host call", samples), "at most 1e15");
+  }
+
+  void warn_of_idle_ipus(const IpuConfig& config, const Placement& placement) {
+    const std::int64_t ipus = plan_->constants.system.ipus * context_.nodes;
+    if (placement.reserved_ipus >= ipus) return;
+    const Setting<std::int64_t>& replicas = config.of(context_.settings.mode).replication_factor;
+    diagnostics_.warning(replicas.place, training() ? "ipu.replication_factor" : "ipu.inference_replication_factor",
+                         fmt::format("{} of {} IPUs stay idle with {} replica{} of {}", ipus - placement.reserved_ipus,
+                                     ipus, placement.replication_factor, placement.replication_factor == 1 ? "" : "s",
+                                     placement.ipus_per_replica),
+                         fmt::format("up to {}", ipus / placement.ipus_per_replica));
   }
 
   void check_slowdown() {

@@ -157,9 +157,10 @@ class PlanMaker {
 
   // The file's folder for a config.json, else its name.
   static std::string model_name(std::string path, const std::string& type) {
-    if (path == "config.json") return type;
-    if (path.ends_with("/config.json")) path.resize(path.size() - 12);
-    return path.substr(path.rfind('/') + 1);
+    if (path != "config.json" && !path.ends_with("/config.json")) return path.substr(path.rfind('/') + 1);
+    path.resize(path.size() - std::min<std::size_t>(path.size(), 12));
+    const std::string folder = path.substr(path.rfind('/') + 1);
+    return folder.empty() || folder == "." || folder == ".." ? type : folder;
   }
 
   // By model_type, else by the first known class name in `architectures`, which also implies a head.

@@ -173,11 +173,39 @@ std::string broken_limits(const Verdict& verdict) {
   if (verdict.broken.size() < 2) return "";
   std::string text = heading("Why it does not fit");
   for (const BrokenLimit& broken : verdict.broken) {
+    const auto same = [&](const BrokenLimit& other) {
+      return other.limit == broken.limit && other.need == broken.need && other.have == broken.have;
+    };
+    const auto first = std::find_if(verdict.broken.begin(), verdict.broken.end(), same);
+    if (&*first != &broken) continue;  // told with the first of its kind
+    const auto alike = std::count_if(verdict.broken.begin(), verdict.broken.end(), same) - 1;
     text += "  " +
-            wrapped(limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy), k_width - 2, 4) +
+            wrapped(limit_text(broken) + (alike > 0 ? fmt::format(" ({} more alike)", alike) : "") +
+                        (broken.remedy.empty() ? "" : "; try " + broken.remedy),
+                    k_width - 2, 4) +
             '\n';
   }
   return text;
+}
+
+// What decides the run beside the machine's own keys; "(default)" marks what the user did not write.
+std::string settings_line(const Report& report) {
+  constexpr std::pair<const char*, const char*> k_settings[] = {{"model.head", "head "},
+                                                                {"workload.sequence_length", "sequence length "},
+                                                                {"workload.precision", ""},
+                                                                {"workload.optimizer", "optimizer "}};
+  std::string line;
+  for (const auto& [path, word] : k_settings) {
+    if (std::string_view(path) == "workload.optimizer" && report.mode != RunMode::training) continue;
+    for (const ResolvedKey& key : report.plan) {
+      if (key.path != path) continue;
+      std::string value = key.toml_value;
+      if (value.size() > 1 && value.front() == '"') value = value.substr(1, value.size() - 2);
+      line += (line.empty() ? "" : ", ") + std::string(word) + value;
+      if (key.origin.starts_with("default")) line += " (default)";
+    }
+  }
+  return line;
 }
 
 std::string batch_text(const Report& report) {
@@ -189,6 +217,7 @@ std::string batch_text(const Report& report) {
                               counted(report.batch.samples_per_call, sample_word(report))),
                   k_width - 2, 4) +
           '\n';
+  text += "  " + wrapped(settings_line(report), k_width - 2, 4) + '\n';
   if (schedule.kind.empty()) return text;
   std::string line = schedule.kind;
   if (schedule.forward_stages > 0) line += ", " + counted(schedule.forward_stages, "forward stage");

@@ -101,3 +101,20 @@ TEST_CASE("memory: the simulated peak lies between what always lives and the acc
     }
   }
 }
+
+TEST_CASE("memory: where no single change helps two are tried, and together they make it fit") {
+  const std::string toml = R"(
+system = "pod4"
+[model]
+config = "gpt2-medium"
+[ipu]
+layers_per_ipu = [6, 6, 6, 6]
+gradient_accumulation_steps = 64
+)";
+  const Plan plan = plan_of(toml);
+  const Verdict verdict = plan.family->verdict(plan, true);
+  REQUIRE_FALSE(verdict.fits());
+  const std::string remedy = verdict.broken.front().remedy;
+  CHECK(remedy == "ipu.matmul_proportion = 0.1 and ipu.embedding_serialization_factor = 7");
+  CHECK(fits(toml, {"ipu.matmul_proportion=0.1", "ipu.embedding_serialization_factor=7"}));
+}

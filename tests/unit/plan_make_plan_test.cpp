@@ -248,3 +248,7 @@ TEST_CASE("plan: a wrong value in one section does not hide the checks of anothe
   CHECK(problems({"chip.tiles=1.5", "ipu.odd=1"}) ==
         "command line: chip.tiles: 1.5 is not a whole number; expected an integer\n");
 }
+
+TEST_CASE("plan: IPUs that stay idle are told, with the replicas that would use them") {
+  CHECK(problems({"system=bow-pod64"}).find(" IPUs stay idle with ") != std::string::npos);
+}

@@ -24,6 +24,7 @@ duo, stack-1, tiny, training
 
 Batch and schedule
   micro-batch 2, global batch 1,024, 2,048 packs per host call
+  optimizer lamb (default)
   pipelined, 2 forward stages, 4 stages in all, 512 cycles per update of 380 us each
 
 Where the time goes (d1, one step)
@@ -76,6 +77,7 @@ Why it does not fit
 
 Batch and schedule
   micro-batch 2, global batch 1,024, 2,048 packs per host call
+  optimizer lamb (default)
   pipelined, 2 forward stages, 4 stages in all, 512 cycles per update
 
 Memory

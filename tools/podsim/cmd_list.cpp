@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
 #include "models/catalog.hpp"
+#include "sim/report/metrics.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
+#include "tools/podsim/reference.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
@@ -16,7 +19,8 @@ constexpr std::array<const char*, 5> k_folders{"systems", "chips", "models", "so
 
 std::vector<std::string> kinds() {
   std::vector<std::string> result(k_folders.begin(), k_folders.end());
-  result.insert(result.end(), {"families", "model-types", "engines", "formats", "verbs"});
+  result.insert(result.end(),
+                {"families", "model-types", "keys", "constants", "metrics", "engines", "formats", "verbs"});
   return result;
 }
 
@@ -35,6 +39,19 @@ std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& co
   if (kind == "verbs") return verb_names();
   const Catalog catalog = make_catalog();
   std::vector<std::string> names;
+  if (kind == "keys") {
+    for (const ReferenceKey& key : all_keys(catalog)) names.push_back(key.path);
+    return names;
+  }
+  if (kind == "metrics") {
+    for (const MetricSpec& metric : metrics()) names.emplace_back(metric.name);
+    return names;
+  }
+  if (kind == "constants") {
+    std::set<std::string> all;
+    for (const ReferenceConstant& constant : all_constants(configs)) all.insert(constant.constant.name);
+    return {all.begin(), all.end()};
+  }
   if (kind == "families") {
     for (const auto& family : catalog.families) names.emplace_back(family->name());
     return names;
@@ -53,8 +70,8 @@ const VerbSpec& list_spec() {
       "list",
       "list [KIND] [options]",
       "Print the names that podsim knows, one a line.",
-      "KIND: systems, chips, models, software, experiments, families, model-types, engines, formats, verbs;\n"
-      "without a kind: all of them.",
+      "KIND: systems, chips, models, software, experiments, families, model-types, keys, constants, metrics, engines,\n"
+      "formats, verbs; without a kind: all but keys, constants and metrics.",
       {{"configs", "DIR", "use this folder in place of the shipped configs"}},
       {"podsim list systems", "podsim list models"}};
   return k_spec;
@@ -77,6 +94,7 @@ ExitCode cmd_list(const Arguments& arguments) {
   }
   std::string text;
   for (const std::string& kind : kinds()) {
+    if (kind == "keys" || kind == "constants" || kind == "metrics") continue;
     text += (text.empty() ? "" : "\n") + kind + "\n";
     for (const std::string& name : names_of(kind, configs)) text += "  " + name + '\n';
   }

@@ -30,7 +30,8 @@ const VerbSpec& run_spec() {
                                     {"quiet", "", "no warnings on standard error"},
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
-       "podsim run --system bow-pod16 --model bert-large-uncased --set workload.micro_batch_size=2 --format json"}};
+       "podsim run --system bow-pod16 --model config.json --ipu-config ipu_config.json --set "
+       "workload.sequence_length=128"}};
   return k_spec;
 }
 

@@ -50,7 +50,7 @@ const VerbSpec& validate_spec() {
        {"overlay", "FILE.toml", "constants that replace those shipped", true},
        {"configs", "DIR", "use this folder instead of the configs in the program"},
        {"evidence", "FILE.csv", "write what `run` takes its evidence from; replaces the file"}},
-      {"podsim validate --tolerance 6%", "podsim validate --references my-runs.csv --format json"},
+      {"podsim validate --tolerance 15%", "podsim validate --references my-runs.csv --format json"},
       1000};
   return k_spec;
 }

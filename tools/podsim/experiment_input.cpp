@@ -23,7 +23,7 @@ std::vector<OptionSpec> experiment_options() {
   return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
           {"model", "NAME|FILE", "a shipped model or a config.json"},
           {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
-          {"set", "KEY=VALUE", "set any key or constant", true},
+          {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true},
           {"overlay", "FILE", "constants that replace shipped ones", true},
           {"configs", "DIR", "use this folder in place of the shipped configs"}};
 }

@@ -1,29 +1,43 @@
 #include "models/ipu/stage_work.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
 namespace podsim::ipu {
 namespace {
 
-std::vector<WorkOp> cost_phase(const Block& block, WorkPhase phase, std::size_t ipu, const MemoryInputs& inputs,
-                               const OperatorCostModel& costs) {
+// What an operator costs, whatever the phase that runs it.
+struct Price {
+  CycleCost cycles;
+  Bytes temporary;
+};
+
+std::vector<Price> price(const std::vector<Operator>& operators, std::size_t ipu, const MemoryInputs& inputs,
+                         const OperatorCostModel& costs) {
+  const Execution execution = inputs.setup.execution(ipu);
+  std::vector<Price> prices;
+  prices.reserve(operators.size());
+  for (const Operator& op : operators) {
+    prices.push_back(
+        {costs.cost(op, execution), costs.temporary({&op, 1}, execution, inputs.constants.memory.plan_tolerance)});
+  }
+  return prices;
+}
+
+std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vector<Price>& prices,
+                            const IpuConstants& constants) {
   const char* phase_name = phase == WorkPhase::forward     ? "forward"
                            : phase == WorkPhase::recompute ? "recompute"
                                                            : "backward";
   const Repetition repetition = phase == WorkPhase::recompute ? Repetition::recompute : Repetition::first;
-  const Execution execution = inputs.setup.execution(ipu);
-  const IpuConstants& constants = inputs.constants;
+  const std::string prefix = block.name + ", " + phase_name + ": ";
+  const std::vector<Operator>& operators = phase == WorkPhase::backward ? block.backward : block.forward;
   std::vector<WorkOp> work;
-  for (const Operator& op : phase == WorkPhase::backward ? block.backward : block.forward) {
-    WorkOp item;
-    item.cost = to_cost_vector(costs.cost(op, execution), constants.chip.clock, constants.software.framework_factor,
-                               repetition);
-    item.label = fmt::format("{}, {}: {}", block.name, phase_name, op.name);
-    item.temporary = costs.temporary({&op, 1}, execution, constants.memory.plan_tolerance);
-    work.push_back(std::move(item));
+  work.reserve(operators.size());
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    work.push_back(
+        {to_cost_vector(prices[i].cycles, constants.chip.clock, constants.software.framework_factor, repetition),
+         prefix + operators[i].name, prices[i].temporary});
   }
   return work;
 }
@@ -71,9 +85,12 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
     const Block& block = inputs.graph.blocks[index];
     const auto ipu = static_cast<std::size_t>(ipus[index]);
     BlockWork work;
-    work.forward = cost_phase(block, WorkPhase::forward, ipu, inputs, costs);
-    if (inputs.setup.training()) work.recompute = cost_phase(block, WorkPhase::recompute, ipu, inputs, costs);
-    if (inputs.setup.training()) work.backward = cost_phase(block, WorkPhase::backward, ipu, inputs, costs);
+    const std::vector<Price> forward = price(block.forward, ipu, inputs, costs);
+    work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
+    if (inputs.setup.training()) {
+      work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
+      work.backward = work_of(block, WorkPhase::backward, price(block.backward, ipu, inputs, costs), inputs.constants);
+    }
     work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));
   }

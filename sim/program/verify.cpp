@@ -1,8 +1,9 @@
 // What must hold before any engine sees a program. The first fault is thrown, with the names of what it is about.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include "sim/core/check.hpp"
 #include "sim/program/program.hpp"
@@ -22,17 +23,11 @@ class Verifier {
       for (const SegmentId id : segments)
         PODSIM_CHECK(id.index() < program_.segments.size(), "mark \"" + name + "\": unknown segment");
     }
-    for (const ProgramBlock& block : program_.blocks) changes_of(block);
+    std::vector<std::int64_t> balance(platform_.memories().size() * program_.memory_categories.size(), 0);
+    for (const ProgramBlock& block : program_.blocks) add_changes(block, balance);
   }
 
  private:
-  struct Change {
-    MemoryId memory;
-    MemoryCategory category;
-    std::int64_t bytes;
-  };
-  using Changes = std::vector<Change>;
-
   template <class TypedId>
   static void verify_map(const std::vector<TypedId>& map, std::size_t count, const char* what) {
     PODSIM_CHECK(map.size() == count,
@@ -168,42 +163,29 @@ class Verifier {
   }
 
   // The net memory changes of a block; checks every repeat on the way.
-  Changes changes_of(const ProgramBlock& block) const {
+  // Adds what a block changes to `balance`, by memory and category. A repeat must change nothing, so it adds nothing.
+  void add_changes(const ProgramBlock& block, std::vector<std::int64_t>& balance) const {
     if (const SegmentId* id = std::get_if<SegmentId>(&block)) {
       PODSIM_CHECK(id->index() < program_.segments.size(), "a block of an unknown segment");
-      Changes changes;
+      const std::size_t categories = program_.memory_categories.size();
       for (const MemoryStep& step : program_[*id].memory_steps) {
-        changes.push_back({step.memory, step.category, step.change.count()});
+        balance[step.memory.index() * categories + step.category] += step.change.count();
       }
-      return changes;
+      return;
     }
     const Repeat& repeat = std::get<Repeat>(block);
     PODSIM_CHECK(repeat.count >= 1, "repeat \"" + repeat.name + "\": a count of " + std::to_string(repeat.count));
-    Changes changes;
-    for (const ProgramBlock& inner : repeat.blocks) {
-      const Changes part = changes_of(inner);
-      changes.insert(changes.end(), part.begin(), part.end());
-    }
-    verify_balance(repeat, std::move(changes));
-    return {};
+    std::vector<std::int64_t> own(balance.size(), 0);
+    for (const ProgramBlock& inner : repeat.blocks) add_changes(inner, own);
+    verify_balance(repeat, own);
   }
-
-  void verify_balance(const Repeat& repeat, Changes changes) const {
-    std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      return std::tie(a.memory, a.category) < std::tie(b.memory, b.category);
-    });
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      const Change& change = changes[i];
-      sum += change.bytes;
-      const bool last = i + 1 == changes.size() || changes[i + 1].memory != change.memory ||
-                        changes[i + 1].category != change.category;
-      if (!last) continue;
-      if (sum != 0) {
-        PODSIM_CHECK(false, "repeat \"" + repeat.name + "\": memory \"" + platform_[change.memory].name +
-                                "\" changes by " + std::to_string(sum) + " bytes of " +
-                                program_.memory_categories[change.category] + " in every iteration");
-      }
+  void verify_balance(const Repeat& repeat, const std::vector<std::int64_t>& balance) const {
+    const std::size_t categories = program_.memory_categories.size();
+    for (std::size_t i = 0; i < balance.size(); ++i) {
+      PODSIM_CHECK(balance[i] == 0, "repeat \"" + repeat.name + "\": memory \"" +
+                                        platform_.memories()[i / categories].name + "\" changes by " +
+                                        std::to_string(balance[i]) + " bytes of " +
+                                        program_.memory_categories[i % categories] + " in every iteration");
     }
   }
 

@@ -156,12 +156,21 @@ class MatmulPlanner::Search {
     if (hopeless(divide_up(least_grains, k_serial_steps.back()), least_grains)) return;
     const std::array<std::int64_t, 4> splits = {most, std::max<std::int64_t>(most - 1, 1),
                                                 std::max<std::int64_t>(most / 2, 1), grains / least_grains};
-    for (const std::int64_t column_split : splits) {
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+      const std::int64_t column_split = splits[i];
+      if (std::find(splits.begin(), splits.begin() + static_cast<std::ptrdiff_t>(i), column_split) !=
+          splits.begin() + static_cast<std::ptrdiff_t>(i)) {
+        continue;
+      }
       split_.column_split = column_split;
+      std::int64_t before = 0;
       for (const std::int64_t steps : k_serial_steps) {
         if (steps > 1 && steps > grains) break;
         split_.serial_steps = steps;
         share_.column_grains = divide_up(grains, column_split * steps);
+        // More steps of the same size only repeat work: no fewer bytes, more cycles.
+        if (share_.column_grains == before) continue;
+        before = share_.column_grains;
         if (!hopeless(share_.column_grains, share_.column_grains * steps)) keep_candidate();
       }
     }

@@ -305,11 +305,6 @@ CaseFeature count(std::string name, std::int64_t number, double weight) {
   return {std::move(name), std::to_string(number), static_cast<double>(number), weight};
 }
 
-std::int64_t dimension(const ModelShape& shape, const std::string& name) {
-  const auto found = shape.dimensions.find(name);
-  return found == shape.dimensions.end() ? 0 : found->second;
-}
-
 }  // namespace
 
 bool IpuCaseReader::accepts(const std::vector<std::string>& columns) const {
@@ -337,8 +332,8 @@ std::vector<CaseFeature> IpuCaseReader::features(const Plan& plan) const {
           word("precision", settings.precision, 2),
           word("chip", plan.chip, 1),
           word("software", plan.software, 1),
-          count("hidden_size", dimension(plan.shape, "hidden_size"), 1),
-          count("layers", dimension(plan.shape, "num_hidden_layers"), 1),
+          count("hidden_size", plan.graph.hidden, 1),
+          count("layers", plan.graph.layers, 1),
           count("sequence_length", settings.sequence_length, 1),
           count("micro_batch", settings.micro_batch_size, 0.5),
           count("ipus_per_replica", ipu_plan->setup.ipus_per_replica, 1),

@@ -127,6 +127,7 @@ void CaseRowReader::set(std::string_view path, double value) {
 
 void CaseRowReader::set(std::string_view path, const std::vector<std::int64_t>& values) {
   std::vector<Value> elements;
+  elements.reserve(values.size());
   for (const std::int64_t value : values) elements.push_back(Value::integer(value, place_));
   experiment_.document.set(path, Value::array(std::move(elements), place_));
 }

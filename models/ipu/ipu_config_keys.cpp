@@ -113,6 +113,10 @@ void add_sizes(std::vector<Key>& keys) {
                        {"spreads fill, drain, reduction and optimizer over more micro-batches",
                         "one accumulator per weight, whatever the count"},
                        1.0}));
+}
+
+void add_placement_and_iterations(std::vector<Key>& keys) {
+  using enum KeyType;
   Key placed = make({"layers_per_ipu",
                      integer_list,
                      layers(-1),
@@ -324,6 +328,7 @@ std::vector<Key> make_keys() {
   std::vector<Key> keys;
   add_own(keys);
   add_sizes(keys);
+  add_placement_and_iterations(keys);
   add_memory(keys);
   add_serialization(keys);
   add_behaviour(keys);

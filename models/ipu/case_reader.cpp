@@ -76,19 +76,13 @@ class RowToExperiment {
     const std::string kind = cells_.cell("measured_kind");
     const std::string metric = cells_.required("metric");
     if (kind == "microbenchmark" || cells_.cell("task") == "microbench") return cells_.skip("a micro-benchmark");
-    if (metric != "samples_per_s" && metric != "images_per_s") {
-      return cells_.skip(fmt::format("metric {} is not compared", metric));
-    }
     result_.measured = cells_.required_number("value");
-    const std::string unit = cells_.text("throughput_unit_note", metric == "images_per_s" ? "images" : "sequences");
-    if (unit == "sequences") {
-      result_.quantity = CaseQuantity::sequences_per_s;
-    } else if (unit == "packs") {
-      result_.quantity = CaseQuantity::packs_per_s;
-    } else if (unit == "images") {
-      result_.quantity = CaseQuantity::images_per_s;
+    if (metric == "step_s") {
+      result_.quantity = "step_s";
+    } else if (metric == "samples_per_s" || metric == "images_per_s") {
+      read_unit(metric);
     } else {
-      cells_.skip(fmt::format("throughput_unit_note {} is not compared", unit));
+      return cells_.skip(fmt::format("metric {} is not compared", metric));
     }
     if (cells_.text("host_bound", "false") == "true") result_.lower_bound = "host bound";
     if (cells_.text("measured_kind", "throughput") == "trainer-average") {
@@ -96,8 +90,21 @@ class RowToExperiment {
     }
   }
 
+  void read_unit(const std::string& metric) {
+    const std::string unit = cells_.text("throughput_unit_note", metric == "images_per_s" ? "images" : "sequences");
+    if (unit == "sequences") {
+      result_.quantity = "sequences_per_s";
+    } else if (unit == "packs") {
+      result_.quantity = "packs_per_s";
+    } else if (unit == "images") {
+      result_.quantity = "images_per_s";
+    } else {
+      cells_.skip(fmt::format("throughput_unit_note {} is not compared", unit));
+    }
+  }
+
   void read_expectation() {
-    result_.quantity = CaseQuantity::fits;
+    result_.quantity = std::string(k_fits);
     if (cells_.cell("task") == "microbench") return cells_.skip("a micro-benchmark");
     const std::string expected = cells_.required("expected");
     if (expected == "fits" || expected == "does_not_fit") {
@@ -213,6 +220,9 @@ class RowToExperiment {
     }
     cells_.set(inference_ ? "ipu.inference_device_iterations" : "ipu.device_iterations",
                cells_.count("device_iterations", 1));
+    if (!cells_.cell("hosts_or_instances").empty()) {
+      cells_.set("ipu.instances", cells_.count("hosts_or_instances", 1));
+    }
     if (inference_) cells_.set("ipu.sharded_execution_for_inference", true);  // as the library runs it
     read_layers();
     cells_.set_numbers("ipu.matmul_proportion", "matmul_proportion", 0.6);

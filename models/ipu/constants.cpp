@@ -138,6 +138,9 @@ SoftwareConstants read_software_constants(ConstantReader& reader) {
   software.state_off_chip = state == "off-chip";
   software.update_overhead = reader.time("software.update_overhead");
   software.call_overhead = reader.time("software.call_overhead");
+  if (reader.has("software.instance_sample_time")) {
+    software.instance_sample_time = reader.time("software.instance_sample_time");
+  }
   return software;
 }
 

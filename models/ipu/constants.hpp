@@ -100,6 +100,9 @@ struct SoftwareConstants {
   bool state_off_chip = true;   // where optimizer state lives unless said
   Duration update_overhead;     // per weight update
   Duration call_overhead;       // per host call
+  // In which one host process makes a sample of a training batch ready, where it is known. The next micro-batch is made
+  // while the last one runs.
+  std::optional<Duration> instance_sample_time;
 };
 
 struct MemoryConstants {

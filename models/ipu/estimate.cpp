@@ -34,6 +34,9 @@ SimTime cycle_time(const MemoryInputs& in, const std::vector<SimTime>& stages, s
     by_ipu[static_cast<std::size_t>(ipu)] += stages[static_cast<std::size_t>(stage)];
   }
   SimTime time = *std::max_element(by_ipu.begin(), by_ipu.end());
+  if (Pipeline::active(0, cycle, in.setup.gradient_accumulation_steps)) {
+    time = std::max(time, to_sim_time(host_process_time(in.setup, in.settings, in.constants.software)));
+  }
   if (in.pipeline.forward_stages() > 1) {
     const LinkConstants& links = in.constants.system.links;
     time +=

@@ -310,13 +310,14 @@ void add_own(std::vector<Key>& keys) {
                       "feed-forward halves of the layers on each IPU",
                       {"sets the slowest stage", "weights, state and stashes go with the layers"},
                       0.0}));
-  own.push_back(with(make({"instances",
-                           integer,
-                           {},
-                           "host processes of a distributed run; each drives at most 64 IPUs",
-                           {"", ""},
-                           1.0}),
-                     "as many as needed"));
+  own.push_back(
+      with(make({"instances",
+                 integer,
+                 {},
+                 "host processes of a run, each drives at most 64 IPUs; stated, their pace can limit training",
+                 {"makes samples ready: software.instance_sample_time each, shared by its replicas", ""},
+                 1.0}),
+           "as many as needed"));
   for (Key& key : own) {
     key.spec.source = "podsim";
     key.history.beyond_ipu_config = true;

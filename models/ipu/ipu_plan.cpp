@@ -33,6 +33,12 @@ std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const Ru
   return placed;
 }
 
+Duration host_process_time(const RunSetup& setup, const WorkloadSettings& settings, const SoftwareConstants& software) {
+  if (setup.instances == 0 || !software.instance_sample_time) return Duration();
+  const std::int64_t replicas = setup.replication_factor / setup.instances;
+  return *software.instance_sample_time * static_cast<double>(replicas * settings.micro_batch_size);
+}
+
 std::int64_t optimizer_state_bytes(const WorkloadSettings& settings) {
   constexpr std::int64_t k_second_moment = 4;
   const std::string& optimizer = settings.optimizer;

@@ -38,6 +38,7 @@ struct RunSetup {
   std::int64_t replication_factor = 1;
   std::int64_t gradient_accumulation_steps = 1;
   std::int64_t device_iterations = 1;
+  std::int64_t instances = 0;  // host processes that feed the replicas; 0: not stated, their pace is no limit
   std::vector<double> matmul_proportion;  // by IPU of a replica
   std::int64_t embedding_serialization_factor = 1;
   bool optimizer_state_offchip = true;
@@ -78,6 +79,9 @@ struct PlacedParameters {
 // By IPU of a replica.
 std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const RunSetup& setup,
                                                const IpuConstants& constants);
+
+// In which the host processes make the next micro-batch of every replica ready; 0 where their pace is no limit.
+Duration host_process_time(const RunSetup& setup, const WorkloadSettings& settings, const SoftwareConstants& software);
 
 // Bytes of optimizer state per parameter: first moment and, for Adam and LAMB, the second in float32.
 std::int64_t optimizer_state_bytes(const WorkloadSettings& settings);

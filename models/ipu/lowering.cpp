@@ -66,6 +66,10 @@ class TrainingLowering : private ReplicaLowering {
       const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
                                           inputs_.graph.host_input, CostCategory::host_io, "host input");
       segment.chain(input);
+      if (replica.host_process.valid()) {
+        segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
+                         CostCategory::host_io, "next samples on the host");
+      }
     }
     OpId last;
     for (const StageStep& step : stage_steps(inputs_, stage)) {

@@ -83,6 +83,11 @@ class PodBuilder {
       resources.streaming.push_back(add_route(resources, name, {streaming_ports_[machine]}, SimTime()));
     }
     add_host_input(resources, first);
+    if (shape_.host_process) {
+      const std::string name = fmt::format("host_process-replica{}", replica);
+      const LinkId share = pod_.platform.add(Link{name, *shape_.host_process});
+      resources.host_process = add_route(resources, name, {share}, SimTime());
+    }
     if (shape_.host_results) add_host_output(resources, first);
     add_copies(resources, first);
     pod_.replicas.push_back(std::move(resources));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ReplicaResources {
   std::vector<DeviceId> ipus;
   std::vector<MemoryId> sram;
   RouteId host_input;                      // host to the first IPU
+  RouteId host_process;                    // what makes the replica's samples ready; none where its pace is no limit
   RouteId host_output;                     // last forward stage to the host; none where results are not modelled
   std::vector<RouteId> forward_copies;     // from forward stage s to s + 1
   std::vector<RouteId> backward_copies;    // from the backward of s + 1 to that of s
@@ -45,8 +47,9 @@ std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replic
 struct PodShape {
   std::int64_t replicas = 1;
   std::int64_t ipus_per_replica = 1;
-  std::int64_t ipus = 1;      // reserved in all: at least replicas × ipus_per_replica
-  bool host_results = false;  // whether results go back to the host, each way of a host link for itself
+  std::int64_t ipus = 1;                  // reserved in all: at least replicas × ipus_per_replica
+  bool host_results = false;              // whether results go back to the host, each way of a host link for itself
+  std::optional<Bandwidth> host_process;  // a replica's share of the process that makes its samples ready
 };
 
 Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants);

@@ -40,9 +40,9 @@ class Resolver {
     fill_setup(config, *placement);
     if (!training()) fill_inference(context_, config, *plan_);
     for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
-    const std::string instances_origin =
-        config.instances.given ? config.instances.origin : "default: as few as 64 IPUs each allow";
-    plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), instances_origin});
+    if (config.instances.given) {
+      plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
+    }
     return std::move(plan_);
   }
 
@@ -102,6 +102,7 @@ class Resolver {
     request.layer_names = graph.layer_names;
     request.outer = outer_blocks(graph);
     request.vocabulary = graph.vocabulary;
+    host_input_ = graph.host_input;
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;
     request.pod_ipus = system.ipus_per_pod;
@@ -183,18 +184,22 @@ class Resolver {
     setup.replication_factor = placement.replication_factor;
     setup.gradient_accumulation_steps = placement.gradient_accumulation;
     setup.device_iterations = placement.device_iterations;
+    if (training() && config.instances.given) setup.instances = placement.instances;
     setup.matmul_proportion = placement.matmul_proportion;
     setup.embedding_serialization_factor = config.of(setup.run).embedding_serialization_factor.value;
     setup.optimizer_state_offchip = training() && config.optimizer_state_offchip.value;
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
     setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;
     setup.mode = amp_mode(context_.settings.precision);
-    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training()};
+    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training(), {}};
+    const Duration feed = host_process_time(setup, context_.settings, plan_->constants.software);
+    if (feed > Duration() && host_input_ > Bytes()) plan_->pod.host_process = host_input_.size() / feed;
   }
 
   FamilyContext& context_;
   Diagnostics& diagnostics_;
   std::unique_ptr<IpuPlan> plan_ = std::make_unique<IpuPlan>();
+  Bytes host_input_;  // of a micro-batch
 };
 
 }  // namespace

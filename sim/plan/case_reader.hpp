@@ -24,19 +24,17 @@ struct SkippedCase {
   std::string reason;
 };
 
-// What was measured.
-enum class CaseQuantity { sequences_per_s, packs_per_s, images_per_s, fits };
-
-// "sequences_per_s", …
-std::string_view name(CaseQuantity quantity);
+// What was measured: whether it fits; else a value that reports have, by its name there: "sequences_per_s",
+// "packs_per_s", "images_per_s" of the throughput, "step_s" of the step.
+inline constexpr std::string_view k_fits = "fits";
 
 struct PublishedCase {
   std::string id;
   std::string source_id;  // the id that lists of sources name; differs from `id` in a derived case
   std::string source;     // where it was published
-  CaseQuantity quantity = CaseQuantity::sequences_per_s;
-  std::optional<double> measured;     // of a rate
-  std::optional<bool> measured_fits;  // of CaseQuantity::fits
+  std::string quantity = "sequences_per_s";
+  std::optional<double> measured;     // of a value
+  std::optional<bool> measured_fits;  // of k_fits
   std::string lower_bound;            // why the measured rate is only a lower bound; empty: it is none
   std::vector<std::string> defaults;  // "column = value" for every cell that was empty or missing
   std::variant<Experiment, SkippedCase> content;

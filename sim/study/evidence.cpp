@@ -135,7 +135,7 @@ EvidenceReport evidence_for(const Plan& plan, const Catalog& catalog, const Conf
 std::string evidence_table(const Validation& validation) {
   std::string text;
   for (const ValidatedCase& one : validation.cases) {
-    if (!one.counts() || !one.error_pct) continue;
+    if (!one.counts() || !one.error_pct || !one.is_rate()) continue;
     if (text.empty()) {
       std::vector<std::string> header{"id", "measured", "predicted"};
       for (const CaseFeature& feature : one.features) header.push_back(feature.name);

@@ -54,17 +54,12 @@ std::string first_problem(const Diagnostics& diagnostics) {
   return "cannot be planned";
 }
 
-std::optional<double> rate_of(const Throughput& throughput, CaseQuantity quantity) {
-  switch (quantity) {
-    case CaseQuantity::sequences_per_s:
-      return throughput.sequences_per_s;
-    case CaseQuantity::packs_per_s:
-      return throughput.samples_per_s;
-    case CaseQuantity::images_per_s:
-      return throughput.images_per_s;
-    case CaseQuantity::fits:
-      break;
-  }
+std::optional<double> value_of(const Report& report, const std::string& quantity) {
+  if (quantity == "step_s") return report.step_time.duration().in_base();
+  if (!report.throughput) return std::nullopt;
+  if (quantity == "sequences_per_s") return report.throughput->sequences_per_s;
+  if (quantity == "packs_per_s") return report.throughput->samples_per_s;
+  if (quantity == "images_per_s") return report.throughput->images_per_s;
   return std::nullopt;
 }
 
@@ -124,15 +119,15 @@ class Validator {
   }
 
   void predict(const Plan& plan, ValidatedCase& result) {
-    if (result.quantity == CaseQuantity::fits) {
+    if (result.is_point()) {
       result.predicted_fits = plan.family->verdict(plan, false).fits();
       return;
     }
     const Report report = simulate_plan(plan, engine_, {.merge = true, .unfit = true});
     result.predicted_fits = report.verdict.fits();
-    if (report.throughput) result.predicted = rate_of(*report.throughput, result.quantity);
+    result.predicted = value_of(report, result.quantity);
     if (!result.predicted || !result.measured) {
-      result.skipped_reason = fmt::format("the run has no {}", name(result.quantity));
+      result.skipped_reason = fmt::format("the run has no {}", result.quantity);
       return;
     }
     result.error_pct = 100 * (*result.predicted / *result.measured - 1);
@@ -148,8 +143,8 @@ class Validator {
 
 using Selection = std::function<bool(const ValidatedCase&)>;
 
-void add_rates(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
-               std::vector<ValidationGroup>& groups) {
+void add_values(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
+                std::vector<ValidationGroup>& groups) {
   ValidationGroup group;
   group.name = name;
   std::vector<std::pair<double, double>> pairs;
@@ -178,7 +173,7 @@ void add_points(const std::vector<ValidatedCase>& cases, const std::string& name
   group.name = name;
   std::int64_t wrong = 0;
   for (const ValidatedCase& one : cases) {
-    if (!one.counts() || one.quantity != CaseQuantity::fits || !belongs(one)) continue;
+    if (!one.counts() || !one.is_point() || !belongs(one)) continue;
     ++group.cases;
     if (one.wrong()) ++wrong;
   }
@@ -186,6 +181,16 @@ void add_points(const std::vector<ValidatedCase>& cases, const std::string& name
   group.right = group.cases - wrong;
   group.wrong = wrong;
   groups.push_back(std::move(group));
+}
+
+// In the order of their first case.
+std::vector<std::string> other_quantities(const std::vector<ValidatedCase>& cases) {
+  std::vector<std::string> quantities;
+  for (const ValidatedCase& one : cases) {
+    if (one.is_rate() || one.is_point() || std::ranges::count(quantities, one.quantity) > 0) continue;
+    quantities.push_back(one.quantity);
+  }
+  return quantities;
 }
 
 std::string feature_of(const ValidatedCase& one, std::string_view name) {
@@ -219,9 +224,12 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
   const Selection all = [](const ValidatedCase&) { return true; };
   const Selection fitted = [](const ValidatedCase& one) { return one.fitted; };
   const Selection held_out = [](const ValidatedCase& one) { return !one.fitted; };
-  add_rates(cases, "throughput", all, groups);
-  add_rates(cases, "throughput, fitted", fitted, groups);
-  add_rates(cases, "throughput, held out", held_out, groups);
+  const Selection rate = [](const ValidatedCase& one) { return one.is_rate(); };
+  add_values(cases, "throughput", rate, groups);
+  add_values(
+      cases, "throughput, fitted", [](const ValidatedCase& one) { return one.is_rate() && one.fitted; }, groups);
+  add_values(
+      cases, "throughput, held out", [](const ValidatedCase& one) { return one.is_rate() && !one.fitted; }, groups);
   for (const char* feature : {"model", "chip", "software"}) {
     std::vector<std::string> values;
     for (const ValidatedCase& one : cases) {
@@ -229,10 +237,14 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
       if (!value.empty() && std::ranges::count(values, value) == 0) values.push_back(value);
     }
     for (const std::string& value : values) {
-      add_rates(
+      add_values(
           cases, fmt::format("throughput, {} {}", feature, value),
-          [&](const ValidatedCase& one) { return feature_of(one, feature) == value; }, groups);
+          [&](const ValidatedCase& one) { return one.is_rate() && feature_of(one, feature) == value; }, groups);
     }
+  }
+  for (const std::string& quantity : other_quantities(cases)) {
+    add_values(
+        cases, quantity, [&](const ValidatedCase& one) { return one.quantity == quantity; }, groups);
   }
   add_points(cases, "memory points", all, groups);
   add_points(cases, "memory points, fitted", fitted, groups);

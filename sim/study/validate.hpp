@@ -17,8 +17,8 @@ struct ReferenceTable {
 
 struct ValidatedCase {
   std::string id;
-  std::string source;  // where it was published
-  CaseQuantity quantity = CaseQuantity::sequences_per_s;
+  std::string source;                        // where it was published
+  std::string quantity = "sequences_per_s";  // see PublishedCase
   std::optional<double> measured;
   std::optional<double> predicted;
   std::optional<double> error_pct;  // 100 · (predicted / measured - 1)
@@ -32,7 +32,9 @@ struct ValidatedCase {
 
   bool ran() const { return skipped_reason.empty(); }
   bool counts() const { return ran() && lower_bound.empty(); }  // in the figures of a group
-  bool wrong() const { return ran() && quantity == CaseQuantity::fits && measured_fits != predicted_fits; }
+  bool is_point() const { return quantity == k_fits; }
+  bool is_rate() const { return quantity.ends_with("_per_s"); }
+  bool wrong() const { return ran() && is_point() && measured_fits != predicted_fits; }
 };
 
 // Cases that belong together; lower bounds are left out.

@@ -19,7 +19,7 @@ std::string_view word(bool fits) {
 }
 
 std::string value_text(const ValidatedCase& one, const std::optional<double>& rate, const std::optional<bool>& fits) {
-  if (one.quantity == CaseQuantity::fits) return fits ? std::string(word(*fits)) : "";
+  if (one.is_point()) return fits ? std::string(word(*fits)) : "";
   return rate ? format_number(*rate) : "";
 }
 
@@ -38,7 +38,7 @@ std::string standing(const ValidatedCase& one) {
 }
 
 std::string judgement(const ValidatedCase& one) {
-  if (one.quantity != CaseQuantity::fits) return percent(one.error_pct, true);
+  if (!one.is_point()) return percent(one.error_pct, true);
   return one.wrong() ? "WRONG" : "right";
 }
 
@@ -54,10 +54,10 @@ std::string case_lines(const std::vector<ValidatedCase>& cases) {
   for (const ValidatedCase& one : cases) {
     if (!one.ran()) continue;
     any = true;
-    const bool point = one.quantity == CaseQuantity::fits;
+    const bool point = one.is_point();
     table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
                point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
-               point ? "memory" : std::string(name(one.quantity)), standing(one)});
+               point ? "memory" : one.quantity, standing(one)});
   }
   return any ? table.text(SIZE_MAX) : "  no case could be run\n";
 }
@@ -101,7 +101,7 @@ std::string skipped_lines(const std::vector<ValidatedCase>& cases) {
 std::string unfitting_lines(const std::vector<ValidatedCase>& cases) {
   std::string text;
   for (const ValidatedCase& one : cases) {
-    const bool published_rate = one.ran() && one.quantity != CaseQuantity::fits;
+    const bool published_rate = one.ran() && !one.is_point();
     if (published_rate && one.predicted_fits == false) text += "  " + one.id + "\n";
   }
   return text.empty() ? "" : "\nPublished runs that are judged not to fit\n" + text;
@@ -118,7 +118,7 @@ void optional_member(JsonWriter& json, std::string_view key, const std::optional
 
 void fit_or_rate(JsonWriter& json, std::string_view key, const ValidatedCase& one, const std::optional<double>& rate,
                  const std::optional<bool>& fits) {
-  if (one.quantity != CaseQuantity::fits) return optional_member(json, key, rate);
+  if (!one.is_point()) return optional_member(json, key, rate);
   json.key(key);
   if (fits)
     json.value(word(*fits));
@@ -129,7 +129,7 @@ void fit_or_rate(JsonWriter& json, std::string_view key, const ValidatedCase& on
 void write_case(JsonWriter& json, const ValidatedCase& one) {
   json.begin_object();
   json.member("id", one.id);
-  json.member("quantity", name(one.quantity));
+  json.member("quantity", one.quantity);
   fit_or_rate(json, "measured", one, one.measured, one.measured_fits);
   fit_or_rate(json, "predicted", one, one.predicted, one.predicted_fits);
   optional_member(json, "error_pct", one.error_pct);
@@ -190,7 +190,7 @@ std::string to_csv(const Validation& validation) {
   std::string text = csv_line({"id", "quantity", "measured", "predicted", "error_pct", "source", "fitted", "held_out",
                                "lower_bound", "skipped_reason", "defaults"});
   for (const ValidatedCase& one : validation.cases) {
-    text += csv_line({one.id, std::string(name(one.quantity)), value_text(one, one.measured, one.measured_fits),
+    text += csv_line({one.id, one.quantity, value_text(one, one.measured, one.measured_fits),
                       value_text(one, one.predicted, one.predicted_fits),
                       one.error_pct ? format_number(*one.error_pct) : "", one.source,
                       one.ran() && one.fitted ? "true" : "false", one.ran() && !one.fitted ? "true" : "false",

@@ -120,7 +120,7 @@ TEST_CASE("case reader: a complete row becomes an experiment with the row as pla
   const PublishedCase one = case_of(rate_cells());
   CHECK(one.id == "run-1");
   CHECK(one.source == "a page");
-  CHECK(one.quantity == CaseQuantity::sequences_per_s);
+  CHECK(one.quantity == "sequences_per_s");
   CHECK(*one.measured == 5179);
   CHECK(one.lower_bound.empty());
   CHECK(one.defaults.empty());
@@ -225,10 +225,10 @@ TEST_CASE("case reader: images and packs are read by their unit") {
   cells["throughput_unit_note"] = "images";
   cells["input_bytes_per_value"] = "2";
   const PublishedCase image = case_of(cells);
-  CHECK(image.quantity == CaseQuantity::images_per_s);
+  CHECK(image.quantity == "images_per_s");
   CHECK(value(image, "workload.image_size").as_integer() == 224);
   CHECK(value(image, "workload.input_bytes_per_element").as_number() == 2);
-  CHECK(changed(rate_cells(), "throughput_unit_note", "packs").quantity == CaseQuantity::packs_per_s);
+  CHECK(changed(rate_cells(), "throughput_unit_note", "packs").quantity == "packs_per_s");
   CHECK(took(changed(rate_cells(), "throughput_unit_note", ""), "throughput_unit_note = sequences"));
 }
 

@@ -239,3 +239,35 @@ TEST_CASE("events: a link that nothing uses changes nothing") {
   const Ran other = run({"ipu.optimizer_state_offchip=false", "system.streaming.bandwidth=\"1 GB/s\""});
   CHECK(other.result.total == base.result.total);
 }
+
+TEST_CASE("events: host processes that are stated feed a cycle no faster than they make its samples") {
+  const std::vector<std::string> pytorch = {"software.name=\"poplar-pytorch\""};
+  const auto fed = [&](std::vector<std::string> changes) {
+    changes.insert(changes.begin(), pytorch.begin(), pytorch.end());
+    return run(changes);
+  };
+  const Ran base = fed({});
+  const auto full_cycle_s = [](const Ran& ran) {
+    SimTime time;
+    for (const SegmentId segment : ran.lowered.program.marks.at("full cycle")) {
+      time += ran.result.segment_duration[segment.index()];
+    }
+    return time.duration().in_base();
+  };
+  const double copies =
+      2 * ((base.plan.graph.boundary.size() / own(base).constants.system.links.neighbour_bandwidth) / seconds(1) +
+           own(base).constants.system.links.message_latency / seconds(1));
+  const double samples = static_cast<double>(base.plan.settings.micro_batch_size * own(base).setup.replication_factor);
+  const std::string slow = "software.instance_sample_time=\"1 ms\"";
+  CHECK(same(full_cycle_s(fed({slow, "ipu.instances=1"})), samples * 1e-3 + copies));
+  CHECK(same(full_cycle_s(fed({slow, "ipu.instances=2"})), samples / 2 * 1e-3 + copies));
+  CHECK(fed({slow}).result.total == base.result.total);                 // not stated: no limit
+  CHECK(full_cycle_s(fed({"ipu.instances=1"})) == full_cycle_s(base));  // quick enough for sixteen IPUs
+  const Ran limited = fed({slow, "ipu.instances=1"});
+  const double cycles = k_cycles - 8;  // no samples are needed while the pipeline drains
+  CHECK(limited.part_s(CostCategory::host_io) - base.part_s(CostCategory::host_io) > 0.9 * cycles * samples * 0.5e-3);
+  const ipu::IpuPlan& plan = own(limited);
+  const ipu::Pipeline pipeline = ipu::make_pipeline(limited.plan.graph, plan.setup.placement);
+  const ipu::MemoryInputs inputs{limited.plan.graph, limited.plan.settings, plan.setup, pipeline, plan.constants};
+  CHECK(same(limited.step_s(), ipu::estimate_step(inputs, *plan.costs).total().duration().in_base()));
+}

@@ -85,8 +85,7 @@ TEST_CASE("systems: a pod full of replicas has the peak of its datasheet") {
     CHECK(system.has_streaming_memory);
     CHECK(plan.family->step_facts(plan).devices == pod.ipus);
     CHECK(peak_pflops(plan) == doctest::Approx(pod.pflops).epsilon(1e-3));
-    CHECK(contains(to_toml(plan), "as few as 64 IPUs each allow"));
-    CHECK(contains(to_toml(plan), fmt::format("instances = {}", std::max<std::int64_t>(1, pod.ipus / 64))));
+    CHECK_FALSE(contains(to_toml(plan), "instances = "));  // not stated: their pace is no limit
   }
 }
 

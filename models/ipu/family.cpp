@@ -59,6 +59,8 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   facts.micro_batch = plan.settings.micro_batch_size;
   facts.global_batch = facts.micro_batch * micro_batches;
   facts.samples_per_call = facts.global_batch * setup.device_iterations;
+  facts.call_factors = call_factors(facts.micro_batch, setup.replication_factor, setup.gradient_accumulation_steps,
+                                    setup.device_iterations);
   facts.steps_per_run = setup.device_iterations;
   facts.sequences_per_sample = plan.settings.packing_factor;
   facts.images = plan.graph.images;

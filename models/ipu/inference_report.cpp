@@ -71,6 +71,8 @@ StepFacts inference_step_facts(const Plan& plan, const IpuPlan& ipu_plan) {
   facts.micro_batch = plan.settings.micro_batch_size;
   facts.global_batch = samples_per_call(plan, setup);
   facts.samples_per_call = facts.global_batch;
+  facts.call_factors = call_factors(facts.micro_batch, setup.replication_factor, setup.gradient_accumulation_steps,
+                                    setup.device_iterations);
   facts.sequences_per_sample = plan.settings.packing_factor;
   facts.images = plan.graph.images;
   if (!facts.images) facts.tokens_per_sample = tokens > 0 ? tokens : plan.graph.sequence_length;

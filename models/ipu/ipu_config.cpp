@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 
 #include "models/ipu/ipu_config_keys.hpp"
@@ -49,10 +50,6 @@ bool has_wildcard(const std::vector<std::int64_t>& layers) {
   return std::find(layers.begin(), layers.end(), -1) != layers.end();
 }
 
-std::string count(std::size_t n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
-
 std::string entries(std::size_t n) {
   return n == 1 ? "1 entry" : fmt::format("{} entries", n);
 }
@@ -64,10 +61,13 @@ class Resolver {
   IpuConfig run() {
     config_.version = merged_.version;
     config_.section = merged_.table.place();
+    config_.by_hand = merged_.by_hand;
     warn_without_effect();
     read_shared();
     read_training();
     read_inference();
+    spread_over_ipus(config_.training);
+    spread_over_ipus(config_.inference);
     check_splits_shape(config_.training);
     check_splits_shape(config_.inference);
     check_mode(config_.training);
@@ -133,12 +133,23 @@ class Resolver {
     config_.sharded_execution_for_inference = read<bool>("sharded_execution_for_inference");
     config_.output_mode = read<std::string>("output_mode");
     config_.instances = read<std::int64_t>("instances");
+    config_.n_ipu = read<std::int64_t>("n_ipu");
+    limit(config_.n_ipu, "n_ipu", k_most_ipus);
+    read_io_tiles();
     note_overtaken_keys();
     const Value* on_host = merged_.table.find("execute_encoder_on_cpu_for_generation");
     if (on_host != nullptr && on_host->is(Value::Kind::boolean) && on_host->as_boolean()) {
       diagnostics_.error(on_host->place(), "ipu.execute_encoder_on_cpu_for_generation",
                          "no version runs the encoder on the host", "false");
     }
+  }
+
+  void read_io_tiles() {
+    Setting<std::int64_t>& tiles = config_.io_tiles;
+    tiles = read<std::int64_t>("io_tiles");
+    if (!tiles.given || !tiles.valid || tiles.value % 2 == 0) return;
+    tiles.valid = false;
+    diagnostics_.error(tiles.place, "ipu.io_tiles", fmt::format("{} is odd", tiles.value), "an even number");
   }
 
   // Keys that later versions read without following them.
@@ -179,6 +190,23 @@ class Resolver {
     mode.projection_serialization_factor = read<std::int64_t>(p + "projection_serialization_factor");
     mode.embedding_splits = read<std::vector<std::int64_t>>(p + "serialized_embedding_splits_per_ipu");
     mode.projection_splits = read<std::vector<std::int64_t>>(p + "serialized_projection_splits_per_ipu");
+    // The projection of most models shares the embedding's table.
+    if (mode.embedding_splits.value.empty()) {
+      derive(mode.projection_serialization_factor, mode.embedding_passes(), mode.embedding_serialization_factor,
+             fmt::format("as {}embedding_serialization_factor", p));
+    } else {
+      derive(mode.projection_serialization_factor, mode.embedding_passes(), mode.embedding_splits,
+             fmt::format("sum of {}serialized_embedding_splits_per_ipu", p));
+    }
+    read_conditional_encoder(mode);
+  }
+
+  void read_conditional_encoder(ModeSettings& mode) const {
+    const std::string key = mode.prefix + "parallelize_kwargs";
+    const Value* arguments = merged_.table.find(key);
+    const Value* asked = arguments == nullptr ? nullptr : arguments->find("use_cond_encoder");
+    if (asked == nullptr || !asked->is(Value::Kind::boolean) || merged_.bad.contains(key)) return;
+    mode.conditional_encoder = {asked->as_boolean(), origin_of(asked->place()), asked->place(), true, true};
   }
 
   void read_training() {
@@ -212,6 +240,18 @@ class Resolver {
     derive_inference_proportion();
   }
 
+  // The trainer's n_ipu argument: as many replicas as the IPUs hold, whatever the key says (trainer.py, 0.7).
+  void spread_over_ipus(ModeSettings& mode) {
+    const Setting<std::int64_t>& ipus = config_.n_ipu;
+    Setting<std::int64_t>& replicas = mode.replication_factor;
+    if (!ipus.given || !ipus.valid || !mode.ipus_per_replica.valid) return;
+    const std::int64_t held = std::max<std::int64_t>(1, ipus.value / mode.ipus_per_replica.value);
+    if (replicas.valid && replicas.value != held) mode.replaced_replication = replicas;
+    replicas = {held,
+                fmt::format("n_ipu {} / {}ipus_per_replica {}", ipus.value, mode.prefix, mode.ipus_per_replica.value),
+                ipus.place, true, true};
+  }
+
   void derive_inference_proportion() {
     const Setting<std::vector<double>>& from = config_.training.matmul_proportion;
     ModeSettings& mode = config_.inference;
@@ -222,8 +262,8 @@ class Resolver {
       return;
     }
     derive(mode.matmul_proportion, std::vector<double>{0.2}, from,
-           fmt::format("matmul_proportion has {} for {}", count(size, "value"),
-                       count(static_cast<std::size_t>(mode.ipus_per_replica.value), "inference IPU")));
+           fmt::format("matmul_proportion has {} for {}", plural(static_cast<std::int64_t>(size), "value"),
+                       plural(mode.ipus_per_replica.value, "inference IPU")));
     fell_back_ = true;
   }
 
@@ -293,7 +333,8 @@ class Resolver {
     }
     proportion.valid = false;
     diagnostics_.error(proportion.place, key,
-                       fmt::format("{} in the list for {}", count(size, "value"), count(ipus, "IPU")),
+                       fmt::format("{} in the list for {}", plural(static_cast<std::int64_t>(size), "value"),
+                                   plural(static_cast<std::int64_t>(ipus), "IPU")),
                        fmt::format("one number, or {} values", ipus));
   }
 
@@ -314,7 +355,8 @@ class Resolver {
     const std::size_t ipus = static_cast<std::size_t>(mode.ipus_per_replica.value);
     if (!splits.given || !splits.valid || splits.value.size() == ipus) return;
     fail(splits, fmt::format("{}serialized_{}_splits_per_ipu", mode.prefix, part),
-         fmt::format("{} for {}", entries(splits.value.size()), count(ipus, "IPU")), "one entry per IPU");
+         fmt::format("{} for {}", entries(splits.value.size()), plural(static_cast<std::int64_t>(ipus), "IPU")),
+         "one entry per IPU");
   }
 
   void check_one_way(const ModeSettings& mode, const Setting<std::int64_t>& factor,
@@ -345,7 +387,8 @@ class Resolver {
     for (auto* list : {&attention, &ffn}) {
       if (list->value.size() == ipus) continue;
       fail(*list, list == &attention ? "attention_layers_per_ipu" : "ffn_layers_per_ipu",
-           fmt::format("{} for {}", entries(list->value.size()), count(ipus, "IPU")), "one entry per IPU");
+           fmt::format("{} for {}", entries(list->value.size()), plural(static_cast<std::int64_t>(ipus), "IPU")),
+           "one entry per IPU");
     }
   }
 
@@ -369,12 +412,28 @@ std::optional<IpuConfig> read_ipu_config(const Value& section, Diagnostics& diag
   return config;
 }
 
+std::int64_t ModeSettings::embedding_passes() const {
+  const std::vector<std::int64_t>& splits = embedding_splits.value;
+  return splits.empty() ? embedding_serialization_factor.value
+                        : std::accumulate(splits.begin(), splits.end(), std::int64_t{0});
+}
+
+std::int64_t ModeSettings::projection_passes() const {
+  const std::vector<std::int64_t>& splits = projection_splits.value;
+  return splits.empty() ? projection_serialization_factor.value
+                        : std::accumulate(splits.begin(), splits.end(), std::int64_t{0});
+}
+
 std::string list_text(const std::vector<std::int64_t>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
 std::string list_text(const std::vector<double>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+std::string plural(std::int64_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 }  // namespace podsim::ipu

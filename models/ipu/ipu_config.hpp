@@ -7,6 +7,7 @@
 // Rules and defaults: optimum-graphcore, ipu_configuration.py, versions 0.1 to 0.7.1.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,8 +39,16 @@ struct ModeSettings {
   Setting<std::vector<double>> matmul_proportion;         // 0..1; one value (for all IPUs) or one per IPU
   Setting<std::int64_t> embedding_serialization_factor;   // ≥ 1; 1 when splits are given
   Setting<std::vector<std::int64_t>> embedding_splits;    // empty: none; else one per IPU
-  Setting<std::int64_t> projection_serialization_factor;  // ≥ 1
+  Setting<std::int64_t> projection_serialization_factor;  // ≥ 1; as many as the embedding's when nothing is said
   Setting<std::vector<std::int64_t>> projection_splits;
+  Setting<bool> conditional_encoder;  // use_cond_encoder among the parallelize_kwargs
+  // What n_ipu put another number in place of; `given` is false for a default.
+  std::optional<Setting<std::int64_t>> replaced_replication;
+
+  // In how many passes the embedding, or the projection back to the vocabulary, runs: the factor, or the sum of the
+  // splits.
+  std::int64_t embedding_passes() const;
+  std::int64_t projection_passes() const;
 };
 
 struct IpuConfig {
@@ -59,6 +68,9 @@ struct IpuConfig {
   Setting<bool> sharded_execution_for_inference;  // as written; see always_sharded_inference
   Setting<std::string> output_mode;               // "all", "sum", "final", "default"
   Setting<std::int64_t> instances;                // host processes; 0: as many as needed
+  Setting<std::int64_t> n_ipu;                    // IPUs of the whole run; 0: as the replicas take
+  Setting<std::int64_t> io_tiles;                 // set aside for host copies; 0: none
+  std::map<std::string, Place> by_hand;           // IPUConfig keys of the [ipu] table, not of the file it names
 
   const ModeSettings& of(RunMode mode) const { return mode == RunMode::training ? training : inference; }
   bool half_layers() const { return !attention_layers_per_ipu.value.empty(); }
@@ -70,8 +82,9 @@ struct IpuConfig {
 struct MergedSection {
   Value table;
   VersionRange version;
-  std::set<std::string> bad;  // keys with a reported problem
-  std::string file_text;      // bytes of the IPUConfig file, for the hash of the inputs; empty: no file
+  std::set<std::string> bad;             // keys with a reported problem
+  std::map<std::string, Place> by_hand;  // IPUConfig keys of the section itself
+  std::string file_text;                 // bytes of the IPUConfig file, for the hash of the inputs; empty: no file
 };
 
 MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics);
@@ -82,12 +95,14 @@ IpuConfig resolve_ipu_config(const MergedSection& merged, Diagnostics& diagnosti
 // Both steps; empty when there are errors.
 std::optional<IpuConfig> read_ipu_config(const Value& section, Diagnostics& diagnostics);
 
-// Every resolved key as a line of the [ipu] table; together they reproduce the configuration without its file.
-// Keys without effect are left out.
-std::vector<ResolvedKey> resolved_keys(const IpuConfig& config);
+// Every resolved key that counts in a mode, as a line of the [ipu] table; together they reproduce the run without the
+// file. Keys without effect are left out, and those that workload.precision and workload.first_moment_format say.
+std::vector<ResolvedKey> resolved_keys(const IpuConfig& config, RunMode mode);
 
 // "[3, 7, 7, 7]"
 std::string list_text(const std::vector<std::int64_t>& values);
 std::string list_text(const std::vector<double>& values);
+// "1 IPU", "4 IPUs"
+std::string plural(std::int64_t n, const char* noun);
 
 }  // namespace podsim::ipu

@@ -232,7 +232,7 @@ void add_serialization(std::vector<Key>& keys) {
       const std::string splits_summary = fmt::format("passes of the serialized {} on each IPU{}", part, where);
       keys.push_back(with(make({factor.c_str(), integer, whole(1), factor_summary.c_str(), factor_effects, 1.0},
                                original ? k_first_version : k_twins_since, k_last_version, !original),
-                          "", true));
+                          part == "embedding" ? "" : "as the embedding", true));
       keys.push_back(with(make({splits.c_str(), integer_list, {}, splits_summary.c_str(), factor_effects, 0.0},
                                k_twins_since, k_last_version, true),
                           "", true));
@@ -318,6 +318,22 @@ void add_own(std::vector<Key>& keys) {
                  {"makes samples ready: software.instance_sample_time each, shared by its replicas", ""},
                  1.0}),
            "as many as needed"));
+  own.push_back(with(make({"n_ipu",
+                           integer,
+                           {},
+                           "IPUs of the whole run: takes as many replicas as they hold, in place of the factors",
+                           {"as replication_factor", "as replication_factor"},
+                           1.0}),
+                     "as many as the replicas take"));
+  Key io = with(make({"io_tiles",
+                      integer,
+                      {},
+                      "tiles set aside for host copies, an even number; not with pipelined execution",
+                      {"", ""},
+                      32.0}),
+                "none");
+  io.spec.maximum = 192.0;
+  own.push_back(io);
   for (Key& key : own) {
     key.spec.source = "podsim";
     key.history.beyond_ipu_config = true;
@@ -368,6 +384,7 @@ const std::vector<std::pair<std::string, std::string>>& keys_without_effect() {
       {"inference_parallelize_kwargs", "its arguments differ from model to model and have no published cost"},
       {"explicit_ir_inference", "its gain in memory is not published"},
       {"decompose_grad_sum", "its gain in memory is not published"},
+      {"io_tiles", "host copies that overlap with compute are not modelled"},
       {"use_popdist", "the number of host processes follows from the system"},
       {"profile_dir", "profiling is not simulated"},
       {"compile_only", "compiling stands outside the simulated step"},

@@ -41,6 +41,7 @@ class Merger {
     find_version();
     if (file_) add_file_members();
     add_section_members();
+    warn_of_idle_pod_type();
     check();
     return std::move(merged_);
   }
@@ -125,7 +126,7 @@ class Merger {
       const KeyHistory* history = key_history(member.key);
       const Value::Member* over = history == nullptr ? nullptr : member_of(section_, member.key);
       if (over != nullptr && !history->beyond_ipu_config) {
-        add(*history, *over, true);
+        add_by_hand(*history, *over);
       } else if (history == nullptr || history->beyond_ipu_config) {
         report_unknown(member);
       } else {
@@ -160,9 +161,14 @@ class Merger {
       if (history == nullptr || history->beyond_ipu_config) {
         merged_.table.add(member.key, member.key_place, member.value);  // unknown ones are check_keys' to tell
       } else {
-        add(*history, member, true);
+        add_by_hand(*history, member);
       }
     }
+  }
+
+  void add_by_hand(const KeyHistory& history, const Value::Member& member) {
+    merged_.by_hand.emplace(history.path, member.value.place());
+    add(history, member, true);
   }
 
   void add(const KeyHistory& history, const Value::Member& member, bool from_section) {
@@ -173,7 +179,10 @@ class Merger {
       return;
     }
     std::optional<Value> value = member.value;
-    if (is_pod_dictionary(member.value)) value = resolve_pod(member);
+    if (is_pod_dictionary(member.value)) {
+      has_pod_dictionary_ = true;
+      value = resolve_pod(member);
+    }
     if (value) value = repaired(history, *value);
     if (value) merged_.table.add(member.key, member.key_place, std::move(*value));
   }
@@ -234,8 +243,7 @@ class Merger {
     if (!pod->is(Value::Kind::string)) return std::nullopt;  // check_keys tells
     const Value* entry = pod->as_string() == "default" ? nullptr : dictionary.find(pod->as_string());
     if (entry == nullptr) {
-      const bool known = nearest_pod(pod->as_string());
-      if (known) {
+      if (is_pod(pod->as_string())) {
         fail(dictionary.place(), member.key, fmt::format("the pod dictionary has no entry {}", pod->as_string()),
              choices(dictionary));
       }
@@ -244,7 +252,14 @@ class Merger {
     return *entry;
   }
 
-  static bool nearest_pod(const std::string& name) {
+  void warn_of_idle_pod_type() {
+    const Value* pod = section_.find("pod_type");
+    if (pod == nullptr || !pod->is(Value::Kind::string) || !is_pod(pod->as_string())) return;
+    if (has_pod_dictionary_ || merged_.bad.contains("config")) return;
+    diagnostics_.warning(pod->place(), "ipu.pod_type", "no effect: no key has a pod dictionary to choose from");
+  }
+
+  static bool is_pod(const std::string& name) {
     for (const KeySpec& spec : ipu_config_keys()) {
       if (spec.path != "pod_type") continue;
       return std::find(spec.choices.begin(), spec.choices.end(), name) != spec.choices.end();
@@ -275,6 +290,7 @@ class Merger {
   Diagnostics& diagnostics_;
   std::optional<Value> file_;
   std::set<std::string> done_;  // IPUConfig keys of either source that were dealt with
+  bool has_pod_dictionary_ = false;
   MergedSection merged_;
 };
 

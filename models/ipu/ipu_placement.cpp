@@ -3,20 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
+
+#include "models/ipu/encoder_decoder_cut.hpp"
+#include "models/ipu/idle_keys.hpp"
+#include "models/ipu/ipu_devices.hpp"
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/serialization_checks.hpp"
 
 namespace podsim::ipu {
 namespace {
 
-constexpr std::int64_t k_instance_ipus = 64;  // poptorch CompilerImpl.cpp
-
 std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
-}
-
-std::string plural(std::int64_t n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string ordinal(std::int64_t n) {
@@ -41,12 +40,15 @@ class Checker {
 
   std::optional<Placement> run() {
     take_sizes();
+    warn_of_other_mode(config_, request_.mode, found_);
     place_layers();
+    if (placed_ && !training()) check_encoder_decoder(mode_, request_, placement_.layers.attention, found_);
+    check_conditional_encoder();
     check_mode_options();
-    check_vocabulary();
+    placement_.vocabulary = check_serialization(config_, request_, found_);
     check_sharding();
     if (placed_) count_stages();
-    check_devices();
+    check_devices(config_, request_, placement_, found_);
     check_dataset();
     diagnostics_.append(found_);
     if (found_.has_errors() || !placed_ || !all_valid()) return std::nullopt;
@@ -60,7 +62,9 @@ class Checker {
   bool all_valid() const {
     return mode_.ipus_per_replica.valid && mode_.replication_factor.valid && mode_.device_iterations.valid &&
            mode_.matmul_proportion.valid && mode_.embedding_serialization_factor.valid &&
-           config_.gradient_accumulation_steps.valid;
+           mode_.projection_serialization_factor.valid && mode_.embedding_splits.valid &&
+           mode_.projection_splits.valid && config_.gradient_accumulation_steps.valid && config_.n_ipu.valid &&
+           config_.io_tiles.valid;
   }
 
   void take_sizes() {
@@ -68,7 +72,6 @@ class Checker {
     placement_.replication_factor = mode_.replication_factor.value;
     placement_.device_iterations = mode_.device_iterations.value;
     placement_.gradient_accumulation = training() ? config_.gradient_accumulation_steps.value : 1;
-    placement_.vocabulary = request_.vocabulary;
     if (!mode_.ipus_per_replica.valid || !mode_.matmul_proportion.valid) return;
     placement_.matmul_proportion = mode_.matmul_proportion.value;
     const std::size_t ipus = static_cast<std::size_t>(placement_.ipus_per_replica);
@@ -119,8 +122,18 @@ class Checker {
       list.assign(static_cast<std::size_t>(ipus), -1);
     }
     if (!fill(list)) return;
-    placement_.layers = {list, list};
+    placement_.layers = {list, list, decoder_embedding()};
     placed_ = true;
+  }
+
+  // Whisper keeps the decoder's embedding, and the projection that shares its table, on the IPU of the projection's
+  // splits, of which it allows one (optimum-graphcore modeling_whisper.py, 0.7).
+  std::optional<int> decoder_embedding() const {
+    const std::vector<std::int64_t>& splits = mode_.projection_splits.value;
+    const auto filled = std::find_if(splits.begin(), splits.end(), [](std::int64_t count) { return count > 0; });
+    const bool follows = request_.outer == OuterBlocks::head_with_decoder && mode_.projection_splits.valid;
+    if (!follows || filled == splits.end()) return std::nullopt;
+    return static_cast<int>(filled - splits.begin());
   }
 
   // Replaces wildcards: equal shares, what is left over goes to the last of them.
@@ -221,18 +234,14 @@ class Checker {
     }
   }
 
-  void check_vocabulary() {
-    const Setting<std::int64_t>& factor = mode_.embedding_serialization_factor;
-    if (request_.vocabulary == 0 || !factor.valid || !mode_.embedding_splits.value.empty()) return;
-    const std::int64_t rest = request_.vocabulary % factor.value;
-    if (rest == 0) return;
-    if (request_.model_type == "gpt2") {
-      placement_.vocabulary += factor.value - rest;
-      return;
-    }
-    found_.error(factor.place, key("embedding_serialization_factor"),
-                 fmt::format("a vocabulary of {} is not divisible by {}", request_.vocabulary, factor.value),
-                 fmt::format("a divisor, or model.vocab_size = {}", request_.vocabulary + factor.value - rest));
+  // Whisper's encoder under a condition shares one IPU with the decoder (optimum-graphcore modeling_whisper.py).
+  void check_conditional_encoder() {
+    const Setting<std::int64_t>& ipus = config_.inference.ipus_per_replica;
+    if (request_.model_type != "whisper" || !mode_.conditional_encoder.value || !ipus.valid || ipus.value == 1) return;
+    found_.error(ipus.place, "ipu.inference_ipus_per_replica",
+                 fmt::format("is {}{}, but with use_cond_encoder the encoder and the decoder share one IPU", ipus.value,
+                             ipus.given ? "" : " by default"),
+                 "inference_ipus_per_replica = 1");
   }
 
   void check_sharding() {
@@ -256,25 +265,50 @@ class Checker {
       if (visits.empty() || visits.back() != ipu) visits.push_back(ipu);
     };
     if (request_.outer != OuterBlocks::in_list) visit(0);
+    const bool with_decoder = request_.outer == OuterBlocks::head_with_decoder;
+    std::size_t embedding = 0;
+    std::int64_t behind = 0;  // layers on the IPUs so far
     for (std::size_t i = 0; i <= last; ++i) {
+      const std::int64_t before = behind;
+      behind += placement_.layers.attention[i];
+      if (with_decoder && before <= request_.encoder_layers && behind > request_.encoder_layers) {
+        if (before < request_.encoder_layers) visit(i);
+        embedding = static_cast<std::size_t>(placement_.layers.decoder_embedding.value_or(static_cast<int>(i)));
+        visit(embedding);
+      }
       const bool moved = i == 0 && placement_.last_ffn_on_first_ipu;
       if (placement_.layers.attention[i] + placement_.layers.feed_forward[i] - (moved ? 1 : 0) > 0) visit(i);
     }
     const std::size_t before_head = visits.size();
-    if (request_.outer == OuterBlocks::head_on_first_ipu) visit(0);
-    if (request_.outer == OuterBlocks::head_on_last_ipu) visit(last);
-    const bool returns = request_.outer == OuterBlocks::head_on_first_ipu && visits.size() > before_head;
+    const bool at_end = request_.outer == OuterBlocks::head_on_last_ipu;
+    if (request_.outer != OuterBlocks::in_list) visit(at_end ? last : embedding);
+    const bool returns = !at_end && visits.size() > before_head;
     placement_.forward_stages = static_cast<std::int64_t>(std::max<std::size_t>(1, visits.size()));
     placement_.stages = training() ? 2 * placement_.forward_stages - 1 : placement_.forward_stages;
-    training() ? check_accumulation(returns) : check_inference_fill();
+    training() ? check_accumulation(returns ? std::optional(embedding) : std::nullopt) : check_inference_fill();
+    check_io_tiles();
   }
 
-  void check_accumulation(bool returns) {
+  // poptorch, options.py and Compiler.cpp: overlapping host copies need sharded or phased execution.
+  void check_io_tiles() {
+    const Setting<std::int64_t>& tiles = config_.io_tiles;
+    if (!tiles.given || !tiles.valid || placement_.forward_stages == 1) return;
+    if (!training() && (request_.mode == RunMode::generation || config_.always_sharded_inference() ||
+                        config_.sharded_execution_for_inference.value)) {
+      return;
+    }
+    found_.error(tiles.place, "ipu.io_tiles",
+                 fmt::format("host copies cannot overlap with compute in pipelined execution, and this pipeline has {}",
+                             plural(placement_.stages, "stage")),
+                 training() ? "no io_tiles, or one IPU per replica" : "no io_tiles, or sharded execution");
+  }
+
+  void check_accumulation(std::optional<std::size_t> head_returns_to) {
     const Setting<std::int64_t>& accumulation = config_.gradient_accumulation_steps;
     if (!accumulation.valid || accumulation.value >= placement_.stages) return;
     std::string expected = fmt::format("at least {}", placement_.stages);
-    if (returns) {
-      expected += fmt::format(" (the head returns to IPU 0 and makes the {} forward stage)",
+    if (head_returns_to) {
+      expected += fmt::format(" (the head returns to IPU {} and makes the {} forward stage)", *head_returns_to,
                               ordinal(placement_.forward_stages));
     }
     found_.error(accumulation.place, "ipu.gradient_accumulation_steps",
@@ -300,105 +334,6 @@ class Checker {
         fmt::format("at least {}, or sharded_execution_for_inference = true", placement_.forward_stages));
   }
 
-  // Devices
-
-  void check_devices() {
-    if (!mode_.ipus_per_replica.valid) return;
-    const std::int64_t ipus = placement_.ipus_per_replica;
-    const std::int64_t have = request_.system_ipus;
-    if (ipus > have) {
-      found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                   fmt::format("a pipeline of {} does not fit on a {} with {}", plural(ipus, "IPU"),
-                               request_.system_name, plural(have, "IPU")),
-                   fmt::format("at most {}", have));
-      return;
-    }
-    const std::int64_t in_pod = pod_ipus();
-    if (ipus > in_pod) {
-      found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                   fmt::format("a pipeline of {} does not fit into one pod: on a {} IPU-Links join {} at a time",
-                               plural(ipus, "IPU"), request_.system_name, plural(in_pod, "IPU")),
-                   fmt::format("at most {}", in_pod));
-      return;
-    }
-    if (!mode_.replication_factor.valid) return;
-    const std::int64_t replicas = placement_.replication_factor;
-    if (replicas > have / ipus) {
-      found_.error(mode_.replication_factor.place, key("replication_factor"),
-                   fmt::format("{} of {} do not fit: on a {} with a {}-IPU pipeline, {}replication_factor must be "
-                               "between 1 and {}",
-                               plural(replicas, "replica"), plural(ipus, "IPU"), request_.system_name, ipus,
-                               mode_.prefix, have / ipus));
-      return;
-    }
-    placement_.used_ipus = ipus * replicas;
-    placement_.reserved_ipus =
-        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(placement_.used_ipus)));
-    check_pods();
-    check_reserved();
-    check_instances();
-  }
-
-  // A system of one pod has no boundary that a replica could straddle.
-  std::int64_t pod_ipus() const { return request_.pod_ipus > 0 ? request_.pod_ipus : request_.system_ipus; }
-
-  // Replicas that take more than one pod fill each alike, so that the rings of all pods have as many members.
-  void check_pods() {
-    const std::int64_t ipus = placement_.ipus_per_replica;
-    const std::int64_t in_pod = pod_ipus();
-    if (placement_.used_ipus <= in_pod) return;
-    if (in_pod % ipus != 0) {
-      found_.error(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                   fmt::format("replicas of {} do not divide a pod of {}, and none may straddle two pods",
-                               plural(ipus, "IPU"), in_pod),
-                   fmt::format("a divisor of {}", in_pod));
-      return;
-    }
-    const std::int64_t rest = placement_.replication_factor % (in_pod / ipus);
-    if (rest == 0) return;
-    found_.error(mode_.replication_factor.place, key("replication_factor"),
-                 fmt::format("{} do not fill pods of {} alike: {} in the last",
-                             plural(placement_.replication_factor, "replica"), in_pod / ipus, rest),
-                 fmt::format("a multiple of {}", in_pod / ipus));
-  }
-
-  void check_reserved() {
-    const std::int64_t used = placement_.used_ipus;
-    const std::int64_t reserved = placement_.reserved_ipus;
-    if (reserved > request_.system_ipus) {
-      found_.error(
-          mode_.replication_factor.place, key("replication_factor"),
-          fmt::format("{} would be reserved for the {} in use, since device counts are powers of two, but a {} "
-                      "has {}",
-                      plural(reserved, "IPU"), used, request_.system_name, request_.system_ipus));
-      return;
-    }
-    if (reserved != used) {
-      found_.warning(mode_.ipus_per_replica.place, key("ipus_per_replica"),
-                     fmt::format("{} are reserved for the {} in use, since device counts are powers of two: {} idle",
-                                 plural(reserved, "IPU"), used, plural(reserved - used, "IPU")));
-    }
-  }
-
-  void check_instances() {
-    const std::int64_t reserved = placement_.reserved_ipus;
-    const std::int64_t needed = (reserved + k_instance_ipus - 1) / k_instance_ipus;
-    const Setting<std::int64_t>& instances = config_.instances;
-    placement_.instances = instances.given ? instances.value : needed;
-    if (!instances.given || !instances.valid) return;
-    if (instances.value < needed) {
-      found_.error(instances.place, "ipu.instances",
-                   fmt::format("{} in {}; one drives at most {}", plural(reserved, "IPU"),
-                               plural(instances.value, "instance"), k_instance_ipus),
-                   fmt::format("a distributed run of at least {}", plural(needed, "instance")));
-    } else if (placement_.replication_factor % instances.value != 0) {
-      found_.error(instances.place, "ipu.instances",
-                   fmt::format("{} do not share out among {}", plural(placement_.replication_factor, "replica"),
-                               plural(instances.value, "instance")),
-                   fmt::format("a divisor of {}", placement_.replication_factor));
-    }
-  }
-
   void check_dataset() {
     if (!request_.dataset_samples || !mode_.replication_factor.valid || !mode_.device_iterations.valid ||
         !config_.gradient_accumulation_steps.valid) {
@@ -409,11 +344,12 @@ class Checker {
         batch * placement_.replication_factor * placement_.gradient_accumulation * placement_.device_iterations;
     if (*request_.dataset_samples >= call) return;
     found_.warning(request_.dataset_place, "workload.dataset_samples",
-                   fmt::format("{} are fewer than one host call takes: micro-batch {} × {} × accumulation {} × device "
-                               "iterations {} = {}; the incomplete batch is dropped and nothing runs",
-                               plural(*request_.dataset_samples, "sample"), batch,
-                               plural(placement_.replication_factor, "replica"), placement_.gradient_accumulation,
-                               placement_.device_iterations, call));
+                   fmt::format("{} are fewer than one host call takes: {} = {}; the incomplete batch is dropped and "
+                               "nothing runs",
+                               plural(*request_.dataset_samples, "sample"),
+                               call_factors(batch, placement_.replication_factor, placement_.gradient_accumulation,
+                                            placement_.device_iterations),
+                               call));
   }
 
   const IpuConfig& config_;

@@ -14,6 +14,8 @@ namespace podsim::ipu {
 
 // Where the blocks outside the counted layers stand.
 enum class OuterBlocks {
+  head_with_decoder,  // audio on IPU 0; the decoder's embedding, and the head with it, where the decoder begins
+                      // (Whisper)
   head_on_first_ipu,  // embedding on IPU 0, head back on it (pre-training, masked and causal language models, T5, BART)
   head_on_last_ipu,   // embedding on IPU 0, head on the last IPU (question answering, classification, ViT)
   in_list,            // both are counted as layers (wav2vec2)
@@ -21,11 +23,14 @@ enum class OuterBlocks {
 
 struct PlacementRequest {
   RunMode mode = RunMode::training;
-  std::string model_type;   // "bert", "gpt2", … decides between padding and refusing a vocabulary
-  std::int64_t layers = 0;  // blocks that layers_per_ipu counts, e.g. 24, or 23 for wav2vec2 pre-training
-  std::string layer_names;  // what is counted when it is not plain layers, for messages; may be empty
+  std::string model_type;           // "bert", "gpt2", … decides between padding and refusing a vocabulary
+  std::int64_t layers = 0;          // blocks that layers_per_ipu counts, e.g. 24, or 23 for wav2vec2 pre-training
+  std::int64_t encoder_layers = 0;  // of them, in front of a decoder's; 0: no decoder behind an encoder
+  std::string layer_names;          // what is counted when it is not plain layers, for messages; may be empty
   OuterBlocks outer = OuterBlocks::head_on_first_ipu;
   std::int64_t vocabulary = 0;   // rows of the embedding; 0: none
+  bool projects = false;         // the head projects back to the vocabulary
+  bool tied_projection = false;  // with the embedding's table
   std::string system_name;       // "Pod16"
   std::int64_t system_ipus = 0;  // of all nodes
   std::int64_t pod_ipus = 0;     // joined by IPU-Links, where a replica must stand; 0: all of them

@@ -1,5 +1,7 @@
 #include "models/ipu/ipu_plan.hpp"
 
+#include <fmt/format.h>
+
 namespace podsim::ipu {
 
 std::string_view name(OutputMode mode) {
@@ -37,6 +39,12 @@ Duration host_process_time(const RunSetup& setup, const WorkloadSettings& settin
   if (setup.instances == 0 || !software.instance_sample_time) return Duration();
   const std::int64_t replicas = setup.replication_factor / setup.instances;
   return *software.instance_sample_time * static_cast<double>(replicas * settings.micro_batch_size);
+}
+
+std::string call_factors(std::int64_t micro_batch, std::int64_t replicas, std::int64_t accumulation,
+                         std::int64_t iterations) {
+  return fmt::format("micro-batch {} × {} replica{} × accumulation {} × device iterations {}", micro_batch, replicas,
+                     replicas == 1 ? "" : "s", accumulation, iterations);
 }
 
 std::int64_t optimizer_state_bytes(const WorkloadSettings& settings) {

@@ -39,8 +39,9 @@ struct RunSetup {
   std::int64_t gradient_accumulation_steps = 1;
   std::int64_t device_iterations = 1;
   std::int64_t instances = 0;  // host processes that feed the replicas; 0: not stated, their pace is no limit
-  std::vector<double> matmul_proportion;  // by IPU of a replica
-  std::int64_t embedding_serialization_factor = 1;
+  std::vector<double> matmul_proportion;            // by IPU of a replica
+  std::int64_t embedding_serialization_factor = 1;  // passes of vocabulary-sized products: the projection's, if set
+  std::int64_t lookup_passes = 1;                   // passes of the embedding's look-ups
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
@@ -50,6 +51,10 @@ struct RunSetup {
   bool training() const { return run == RunMode::training; }
   // How the operators on one IPU of a replica run.
   Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
+  Execution execution(std::size_t ipu, BlockKind kind) const {
+    return {mode, matmul_proportion[ipu],
+            kind == BlockKind::embedding ? lookup_passes : embedding_serialization_factor};
+  }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };
@@ -82,6 +87,10 @@ std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const Ru
 
 // In which the host processes make the next micro-batch of every replica ready; 0 where their pace is no limit.
 Duration host_process_time(const RunSetup& setup, const WorkloadSettings& settings, const SoftwareConstants& software);
+
+// "micro-batch 2 × 4 replicas × accumulation 16 × device iterations 1": the samples of a host call.
+std::string call_factors(std::int64_t micro_batch, std::int64_t replicas, std::int64_t accumulation,
+                         std::int64_t iterations);
 
 // Bytes of optimizer state per parameter: first moment and, for Adam and LAMB, the second in float32.
 std::int64_t optimizer_state_bytes(const WorkloadSettings& settings);

@@ -61,7 +61,17 @@ class Lines {
     add(p + "device_iterations", mode.device_iterations);
     add(p + "matmul_proportion", mode.matmul_proportion);
     add_serialization(p, "embedding", mode.embedding_serialization_factor, mode.embedding_splits);
+    const bool follows = !mode.projection_serialization_factor.given && mode.projection_splits.value.empty();
+    if (follows) return;  // the embedding says it
     add_serialization(p, "projection", mode.projection_serialization_factor, mode.projection_splits);
+  }
+
+  // What versions without keys of their own for inference take from training.
+  void add_bases() {
+    if (!config_.version.below(key_history("inference_layers_per_ipu")->since)) return;
+    add("ipus_per_replica", config_.training.ipus_per_replica);
+    add("layers_per_ipu", config_.training.layers_per_ipu);
+    add("matmul_proportion", config_.training.matmul_proportion);
   }
 
   std::vector<ResolvedKey> take() { return std::move(result_); }
@@ -81,21 +91,23 @@ class Lines {
 
 }  // namespace
 
-std::vector<ResolvedKey> resolved_keys(const IpuConfig& config) {
+std::vector<ResolvedKey> resolved_keys(const IpuConfig& config, RunMode mode) {
   Lines lines(config);
   lines.add_version();
-  lines.add_mode(config.training, config.half_layers());
-  lines.add("gradient_accumulation_steps", config.gradient_accumulation_steps);
-  lines.add("optimizer_state_offchip", config.optimizer_state_offchip);
-  lines.add("replicated_tensor_sharding", config.replicated_tensor_sharding);
-  lines.add("enable_half_partials", config.enable_half_partials);
-  lines.add("enable_half_first_order_momentum", config.enable_half_first_order_momentum);
-  lines.add("recompute_checkpoint_every_layer", config.recompute_checkpoint_every_layer);
-  lines.add("auto_loss_scaling", config.auto_loss_scaling);
-  lines.add("output_mode", config.output_mode);
-  lines.add_mode(config.inference, false);
-  if (!config.always_sharded_inference()) {
-    lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+  if (mode == RunMode::training) {
+    lines.add_mode(config.training, config.half_layers());
+    lines.add("gradient_accumulation_steps", config.gradient_accumulation_steps);
+    lines.add("optimizer_state_offchip", config.optimizer_state_offchip);
+    lines.add("replicated_tensor_sharding", config.replicated_tensor_sharding);
+    lines.add("recompute_checkpoint_every_layer", config.recompute_checkpoint_every_layer);
+    lines.add("auto_loss_scaling", config.auto_loss_scaling);
+  } else {
+    lines.add_bases();
+    lines.add_mode(config.inference, false);
+    lines.add("output_mode", config.output_mode);
+    if (!config.always_sharded_inference()) {
+      lines.add("sharded_execution_for_inference", config.sharded_execution_for_inference);
+    }
   }
   return lines.take();
 }

@@ -30,13 +30,17 @@ std::vector<int> place_blocks(const ModelGraph& graph, const LayerPlacement& pla
   PODSIM_CHECK(attention.size() == layers && feed_forward.size() == layers, "a placement of another number of layers");
 
   const int last = static_cast<int>(placement.attention.size()) - 1;
-  const int head = graph.head_placement == HeadPlacement::first_device ? 0 : last;
+  const bool returns = graph.head_placement == HeadPlacement::first_device;
+  int embedding = 0;
+  std::size_t next_layer = 0;
   std::vector<int> ipus;
   for (const Block& block : graph.blocks) {
     const auto layer = static_cast<std::size_t>(std::max(block.layer, 0));
+    if (block.layer >= 0) next_layer = layer + 1;
     switch (block.kind) {
       case BlockKind::embedding:
-        ipus.push_back(0);
+        if (next_layer > 0) embedding = placement.decoder_embedding.value_or(attention[next_layer]);
+        ipus.push_back(embedding);
         break;
       case BlockKind::attention:
       case BlockKind::whole_layer:
@@ -46,7 +50,7 @@ std::vector<int> place_blocks(const ModelGraph& graph, const LayerPlacement& pla
         ipus.push_back(feed_forward[layer]);
         break;
       case BlockKind::head:
-        ipus.push_back(head);
+        ipus.push_back(returns ? embedding : last);
         break;
     }
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/workload/model_graph.hpp"
@@ -17,6 +18,7 @@ namespace podsim::ipu {
 struct LayerPlacement {
   std::vector<std::int64_t> attention;
   std::vector<std::int64_t> feed_forward;
+  std::optional<int> decoder_embedding = {};  // IPU of an embedding in front of a decoder; else with its first layer
 };
 
 struct ForwardStage {
@@ -44,9 +46,10 @@ class Pipeline {
   int ipus_ = 1;
 };
 
-// The IPU of each block: embeddings on IPU 0; layers as placed; heads on IPU 0 or the last IPU as the graph says. With
-// half-layer lists IPU 0 takes min(attention, feed-forward) layers at the front, and its surplus of feed-forward
-// blocks is the end of the model.
+// The IPU of each block: the first embedding on IPU 0, one in front of a decoder as placed; layers as placed; heads
+// with the last embedding, whose table they share, or on the last IPU as the graph says. With half-layer lists IPU 0
+// takes min(attention, feed-forward) layers at the front, and its surplus of feed-forward blocks is the end of the
+// model.
 std::vector<int> place_blocks(const ModelGraph& graph, const LayerPlacement& placement);
 
 Pipeline make_pipeline(const ModelGraph& graph, const LayerPlacement& placement);

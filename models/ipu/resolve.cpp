@@ -7,17 +7,37 @@
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
 #include "models/ipu/resolve_inference.hpp"
+#include "models/workloads/encoder_decoder.hpp"
 #include "sim/plan/model_kind.hpp"
 
 namespace podsim::ipu {
 namespace {
 
+// An embedding behind the layers of an encoder.
+bool has_decoder_embedding(const ModelGraph& graph) {
+  const auto in_layer = [](const Block& block) { return block.layer >= 0; };
+  const auto first = std::find_if(graph.blocks.begin(), graph.blocks.end(), in_layer);
+  return std::any_of(first, graph.blocks.end(), [](const Block& block) { return block.kind == BlockKind::embedding; });
+}
+
 OuterBlocks outer_blocks(const ModelGraph& graph) {
   const bool all_in_layers =
       std::none_of(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) { return block.layer < 0; });
   if (all_in_layers) return OuterBlocks::in_list;
-  return graph.head_placement == HeadPlacement::first_device ? OuterBlocks::head_on_first_ipu
-                                                             : OuterBlocks::head_on_last_ipu;
+  if (graph.head_placement == HeadPlacement::last_device) return OuterBlocks::head_on_last_ipu;
+  return has_decoder_embedding(graph) ? OuterBlocks::head_with_decoder : OuterBlocks::head_on_first_ipu;
+}
+
+bool has_projection(const ModelGraph& graph) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
+                     [](const Block& block) { return block.holds_vocabulary; });
+}
+
+bool has_tied_table(const ModelGraph& graph) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) {
+    return std::any_of(block.parameters.begin(), block.parameters.end(),
+                       [](const ParameterTensor& tensor) { return tensor.tied; });
+  });
 }
 
 class Resolver {
@@ -39,7 +59,9 @@ class Resolver {
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
     if (!training()) fill_inference(context_, config, *plan_);
-    for (ResolvedKey& key : resolved_keys(config)) plan_->resolved_keys.push_back(std::move(key));
+    for (ResolvedKey& key : resolved_keys(config, context_.settings.mode)) {
+      plan_->resolved_keys.push_back(std::move(key));
+    }
     if (config.instances.given) {
       plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
     }
@@ -75,6 +97,10 @@ class Resolver {
       diagnostics_.error(context_.section.place(), "workload.precision",
                          "\"fp16.16\" is not a multiply mode of this chip", "fp16.32 or fp32");
     }
+    if (origin == "experiment" && plan_->constants.chip.half_partials) {
+      warn_overruled(config, config.enable_half_partials, "enable_half_partials", settings.precision == "fp16.16",
+                     "workload.precision = \"" + settings.precision + "\"");
+    }
     plan_->resolved_keys.push_back({"workload.precision", "\"" + settings.precision + "\"", origin});
     if (settings.precision == "bf16" || settings.precision == "fp8") {
       diagnostics_.error(
@@ -89,7 +115,19 @@ class Resolver {
       origin = fmt::format("enable_half_first_order_momentum: {}", config.enable_half_first_order_momentum.origin);
     }
     const char* format = settings.first_moment_bytes == 2 ? "\"float16\"" : "\"float32\"";
+    if (origin == "experiment") {
+      warn_overruled(config, config.enable_half_first_order_momentum, "enable_half_first_order_momentum",
+                     settings.first_moment_bytes == 2, fmt::format("workload.first_moment_format = {}", format));
+    }
     plan_->resolved_keys.push_back({"workload.first_moment_format", format, origin});
+  }
+
+  // Two keys of the experiment that say the same thing in different ways.
+  void warn_overruled(const IpuConfig& config, const Setting<bool>& flag, const std::string& key, bool decided,
+                      const std::string& by) {
+    if (!config.by_hand.contains(key) || !flag.valid || flag.value == decided) return;
+    diagnostics_.warning(flag.place, "ipu." + key, fmt::format("no effect: {} decides", by),
+                         decided ? "true" : "false");
   }
 
   PlacementRequest request() {
@@ -101,13 +139,17 @@ class Resolver {
     request.layers = graph.layers;
     request.layer_names = graph.layer_names;
     request.outer = outer_blocks(graph);
+    request.encoder_layers = encoder_layers(graph);
     request.vocabulary = graph.vocabulary;
     host_input_ = graph.host_input;
+    request.projects = has_projection(graph);
+    request.tied_projection = has_tied_table(graph);
     request.system_name = display_name(context_.system);
     request.system_ipus = system.ipus * context_.nodes;
     request.pod_ipus = system.ipus_per_pod;
     request.micro_batch_size = context_.settings.micro_batch_size;
     request.dataset_samples = context_.settings.dataset_samples;
+    request.dataset_place = context_.section.place();
     return request;
   }
 
@@ -186,7 +228,8 @@ class Resolver {
     setup.device_iterations = placement.device_iterations;
     if (training() && config.instances.given) setup.instances = placement.instances;
     setup.matmul_proportion = placement.matmul_proportion;
-    setup.embedding_serialization_factor = config.of(setup.run).embedding_serialization_factor.value;
+    setup.embedding_serialization_factor = config.of(setup.run).projection_passes();
+    setup.lookup_passes = config.of(setup.run).embedding_passes();
     setup.optimizer_state_offchip = training() && config.optimizer_state_offchip.value;
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
     setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;

@@ -35,7 +35,10 @@ void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnost
                         fmt::format("{} is taken as 1 in generation: each token is a host call", iterations.value));
     iterations.value = 1;
   }
-  if (context.settings.head != "causal-lm") {
+  if (context.settings.head == "seq2seq") {
+    diagnostics.error(context.section.place(), "workload.mode",
+                      "generation with an encoder and a decoder is not modelled", "workload.mode = \"inference\"");
+  } else if (context.settings.head != "causal-lm") {
     diagnostics.error(context.section.place(), "workload.mode",
                       fmt::format("a \"{}\" head generates no tokens", context.settings.head),
                       "model.head = \"causal-lm\", or workload.mode = \"inference\"");

@@ -12,9 +12,8 @@ struct Price {
   Bytes temporary;
 };
 
-std::vector<Price> price(const std::vector<Operator>& operators, std::size_t ipu, const MemoryInputs& inputs,
+std::vector<Price> price(const std::vector<Operator>& operators, const Execution& execution, const MemoryInputs& inputs,
                          const OperatorCostModel& costs) {
-  const Execution execution = inputs.setup.execution(ipu);
   std::vector<Price> prices;
   prices.reserve(operators.size());
   for (const Operator& op : operators) {
@@ -83,13 +82,14 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
   std::vector<BlockWork> works;
   for (std::size_t index = 0; index < inputs.graph.blocks.size(); ++index) {
     const Block& block = inputs.graph.blocks[index];
-    const auto ipu = static_cast<std::size_t>(ipus[index]);
+    const Execution execution = inputs.setup.execution(static_cast<std::size_t>(ipus[index]), block.kind);
     BlockWork work;
-    const std::vector<Price> forward = price(block.forward, ipu, inputs, costs);
+    const std::vector<Price> forward = price(block.forward, execution, inputs, costs);
     work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
     if (inputs.setup.training()) {
       work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
-      work.backward = work_of(block, WorkPhase::backward, price(block.backward, ipu, inputs, costs), inputs.constants);
+      work.backward =
+          work_of(block, WorkPhase::backward, price(block.backward, execution, inputs, costs), inputs.constants);
     }
     work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));

@@ -1,10 +1,15 @@
 #include "models/workloads/encoder_decoder.hpp"
 
+#include <algorithm>
+
 #include "sim/core/check.hpp"
 
 namespace podsim {
 
 namespace {
+
+constexpr const char* k_encoder = "encoder ";  // in front of the names of their blocks
+constexpr const char* k_decoder = "decoder ";
 
 TransformerBatch batch_over(const TransformerShape& shape, const WorkloadSettings& settings, std::int64_t sequence) {
   WorkloadSettings one = settings;
@@ -29,7 +34,7 @@ Block shared_embedding_block(const TransformerShape& shape, const TransformerBat
 }
 
 ModelGraph build_encoder_decoder(const EncoderDecoder& model, const WorkloadSettings& settings, Block first,
-                                 TransformerHead head) {
+                                 TransformerHead head, std::optional<Block> between) {
   PODSIM_CHECK(model.encoder.hidden == model.decoder.hidden, "encoder and decoder of different widths");
   constexpr std::int64_t k_host_bytes_per_token = 12;  // token, mask, label
   const auto [encoder, decoder] = encoder_decoder_batches(model, settings);
@@ -49,9 +54,10 @@ ModelGraph build_encoder_decoder(const EncoderDecoder& model, const WorkloadSett
   graph.blocks.push_back(std::move(first));
   for (int layer = 0; layer < graph.layers; ++layer) {
     const bool encodes = layer < model.encoder.layers;
+    if (layer == model.encoder.layers && between) graph.blocks.push_back(std::move(*between));
     const TransformerShape& shape = encodes ? model.encoder : model.decoder;
     const TransformerBatch& batch = encodes ? encoder : decoder;
-    const std::string side = encodes ? "encoder " : "decoder ";
+    const std::string side = encodes ? k_encoder : k_decoder;
     for (Block block : {attention_block(shape, batch, layer), feed_forward_block(shape, batch, layer)}) {
       block.name = side + block.name;
       block.output = graph.boundary;
@@ -60,6 +66,15 @@ ModelGraph build_encoder_decoder(const EncoderDecoder& model, const WorkloadSett
   }
   for (Block& block : head_blocks(model.decoder, decoder, std::move(head))) graph.blocks.push_back(std::move(block));
   return graph;
+}
+
+std::int64_t encoder_layers(const ModelGraph& graph) {
+  const auto count = [&](const char* side) {
+    return std::count_if(graph.blocks.begin(), graph.blocks.end(), [&](const Block& block) {
+      return block.kind == BlockKind::attention && block.name.starts_with(side);
+    });
+  };
+  return count(k_decoder) == 0 ? 0 : count(k_encoder);
 }
 
 }  // namespace podsim

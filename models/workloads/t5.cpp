@@ -92,7 +92,9 @@ ModelGraph T5::build(const ModelShape& shape, const WorkloadSettings& settings) 
   TransformerHead head;
   head.parameters = {{"encoder_final_norm.weight", h}, {"final_norm.weight", h}};
   if (settings.head == "seq2seq") {
-    head.placement = HeadPlacement::first_device;
+    // optimum-graphcore: T5's head always returns to the embedding, mT5's stands last when it has its own table.
+    const bool own_table = shape["tie_word_embeddings"] == 0;
+    head.placement = type_ == "mt5" && own_table ? HeadPlacement::last_device : HeadPlacement::first_device;
     head.vocabulary_rows = decoder.tokens;
     head.parameters.push_back({"decoder.weight", model.decoder.vocabulary * h, shape["tie_word_embeddings"] == 1});
   }

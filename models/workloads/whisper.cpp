@@ -26,14 +26,23 @@ TransformerShape half_of(const ModelShape& shape, const std::string& side) {
   return half;
 }
 
-// The text's embedding and, on the same device, the convolutions over the audio.
-Block first_block(const ModelShape& shape, const EncoderDecoder& model, const TransformerBatch& encoder,
-                  const TransformerBatch& decoder) {
-  const std::int64_t h = model.encoder.hidden;
-  const std::int64_t source = shape["max_source_positions"];
+// The text's embedding, whose table the projection shares.
+Block text_block(const ModelShape& shape, const EncoderDecoder& model, const TransformerBatch& decoder) {
   TransformerShape text = model.decoder;
   text.positions = shape["max_target_positions"];
   Block block = embedding_block(text, decoder);
+  block.name = "text embedding";
+  return block;
+}
+
+// The convolutions over the audio.
+Block audio_block(const ModelShape& shape, const EncoderDecoder& model, const TransformerBatch& encoder) {
+  const std::int64_t h = model.encoder.hidden;
+  const std::int64_t source = shape["max_source_positions"];
+  Block block;
+  block.kind = BlockKind::embedding;
+  block.name = "audio";
+  block.output = hidden_bytes(model.encoder, encoder, encoder.tokens);
   block.parameters.push_back({"audio_position.weight", source * h});
   add_convolution({.name = "audio_convolution_1",
                    .frames = k_frames_per_position * source,
@@ -103,8 +112,8 @@ ModelGraph Whisper::build(const ModelShape& shape, const WorkloadSettings& setti
     head.vocabulary_rows = decoder.tokens;
     head.parameters.push_back({"decoder.weight", model.decoder.vocabulary * h, true});
   }
-  Block first = first_block(shape, model, encoder, decoder);
-  ModelGraph graph = build_encoder_decoder(model, settings, std::move(first), std::move(head));
+  ModelGraph graph = build_encoder_decoder(model, settings, audio_block(shape, model, encoder), std::move(head),
+                                           text_block(shape, model, decoder));
   constexpr std::int64_t k_host_bytes_per_token = 12;
   constexpr std::int64_t k_frame_bytes = 2;  // half precision
   const std::int64_t mel = encoder.samples * k_frames_per_position * model.source * shape["num_mel_bins"];

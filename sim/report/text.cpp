@@ -217,6 +217,9 @@ std::string batch_text(const Report& report) {
                               counted(report.batch.samples_per_call, sample_word(report))),
                   k_width - 2, 4) +
           '\n';
+  if (!report.batch.call_factors.empty()) {
+    text += "  " + wrapped("per host call " + report.batch.call_factors, k_width - 2, 4) + '\n';
+  }
   text += "  " + wrapped(settings_line(report), k_width - 2, 4) + '\n';
   if (schedule.kind.empty()) return text;
   std::string line = schedule.kind;

@@ -2,7 +2,9 @@
 
 #include "models/ipu/ipu_plan.hpp"
 #include "models/workloads/bart.hpp"
+#include "models/workloads/bert.hpp"
 #include "models/workloads/convolution.hpp"
+#include "models/workloads/encoder_decoder.hpp"
 #include "models/workloads/t5.hpp"
 #include "models/workloads/whisper.hpp"
 #include "tests/support/model_shapes.hpp"
@@ -13,9 +15,9 @@ using namespace podsim::test;
 
 namespace {
 
-std::string on_pod(const std::string& model, const std::string& layers) {
+std::string on_pod(const std::string& model, const std::string& layers, int accumulation = 32) {
   return "system = \"pod16\"\n[model]\nconfig = \"" + model + "\"\n[workload]\nsequence_length = 64\n[ipu]\n" +
-         "layers_per_ipu = " + layers + "\ngradient_accumulation_steps = 32\n";
+         "layers_per_ipu = " + layers + "\ngradient_accumulation_steps = " + std::to_string(accumulation) + "\n";
 }
 
 }  // namespace
@@ -54,6 +56,21 @@ TEST_CASE("t5: the head returns to the device of the shared embedding") {
   CHECK(ipus.back() == 0);
 }
 
+TEST_CASE("mt5: a projection with a table of its own stands on the last device") {
+  const Plan plan = plan_of(on_pod("mt5-small", "[0, 8, 8, 0]"));
+  const auto& ipu_plan = dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan);
+  const std::vector<int> ipus = ipu::place_blocks(plan.graph, ipu_plan.setup.placement);
+  CHECK(ipus.front() == 0);
+  CHECK(ipus.back() == 3);
+}
+
+TEST_CASE("encoder-decoder: the layers of the encoder are counted, and none where there is one stack") {
+  CHECK(encoder_layers(plan_of(on_pod("mt5-small", "[0, 8, 8, 0]")).graph) == 8);
+  CHECK(encoder_layers(plan_of(on_pod("t5-small", "[0, 4, 4, 4]")).graph) == 6);
+  const Bert bert;
+  CHECK(encoder_layers(bert.build(shipped_shape(bert, "bert-base-uncased"), settings_for("pretraining", 128))) == 0);
+}
+
 TEST_CASE("encoder-decoder: a decoder layer attends to itself and to the source") {
   const Whisper whisper;
   WorkloadSettings settings = settings_for("seq2seq", 32);
@@ -61,7 +78,8 @@ TEST_CASE("encoder-decoder: a decoder layer attends to itself and to the source"
   const ModelGraph graph = whisper.build(shipped_shape(whisper, "whisper-tiny"), settings);
   REQUIRE(graph.layers == 8);
   const Block& encoder = graph.blocks[1];
-  const Block& decoder = graph.blocks[9];
+  CHECK(graph.blocks[9].name == "text embedding");
+  const Block& decoder = graph.blocks[10];
   CHECK(encoder.name == "encoder layer 0 attention");
   CHECK(decoder.name == "decoder layer 4 attention");
   CHECK(!has_operator(encoder.forward, "cross_query_key_scores"));
@@ -73,7 +91,7 @@ TEST_CASE("encoder-decoder: a decoder layer attends to itself and to the source"
   CHECK(graph.boundary == Bytes(2 * 2 * (1500 + 32) * 384));
 }
 
-TEST_CASE("whisper: convolutions over mel frames stand with the embedding and are said to be approximate") {
+TEST_CASE("whisper: convolutions over mel frames stand first and are said to be approximate") {
   const Whisper whisper;
   const ModelGraph graph = whisper.build(shipped_shape(whisper, "whisper-tiny"), settings_for("seq2seq", 448));
   const Block& first = graph.blocks.front();
@@ -86,8 +104,39 @@ TEST_CASE("whisper: convolutions over mel frames stand with the embedding and ar
 TEST_CASE("whisper: the published layer list of the small model is accepted") {
   const Plan plan = plan_of(on_pod("whisper-small", "[1, 2, 3, 3, 3, 0, 6, 6]"));
   CHECK(plan.graph.layers == 24);
-  // The empty device is skipped; the head returns to the first.
+  // The empty device is skipped; the head returns to where the decoder begins.
   CHECK(plan.family->schedule_facts(plan).forward_stages == 8);
+}
+
+TEST_CASE("whisper: the decoder's embedding and its projection share a table and a device") {
+  struct Expected {
+    std::string more;
+    int embedding;
+    std::int64_t forward_stages;
+  };
+  const std::vector<Expected> table{
+      {"", 6, 8},  // 0, 1, 2, 3, 4, 6, 7 and 6 again
+      {"serialized_projection_splits_per_ipu = [0, 0, 0, 0, 0, 5, 0, 0]\n", 5, 9},
+      {"serialized_projection_splits_per_ipu = [0, 0, 0, 0, 0, 0, 0, 5]\n", 7, 8},  // 4, 7, 6, 7: the head stays there
+  };
+  for (const Expected& expected : table) {
+    CAPTURE(expected.more);
+    const Plan plan = plan_of(on_pod("whisper-small", "[1, 2, 3, 3, 3, 0, 6, 6]") + expected.more);
+    const auto& setup = dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan).setup;
+    const std::vector<int> ipus = ipu::place_blocks(plan.graph, setup.placement);
+    CHECK(ipus.front() == 0);
+    CHECK(ipus[1 + 2 * 12] == expected.embedding);
+    CHECK(ipus.back() == expected.embedding);
+    CHECK(plan.family->schedule_facts(plan).forward_stages == expected.forward_stages);
+    const auto& constants = dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan).constants;
+    const std::vector<ipu::PlacedParameters> parameters = ipu::place_parameters(plan.graph, setup, constants);
+    CHECK(parameters[static_cast<std::size_t>(expected.embedding)].elements > 51865 * 768);
+    CHECK(parameters[0].elements < 51865 * 768);
+  }
+  const std::string short_of_one = "\nserialized_projection_splits_per_ipu = [0, 0, 0, 0, 0, 5, 0, 0]\n";
+  CHECK(problems_of(on_pod("whisper-small", "[1, 2, 3, 3, 3, 0, 6, 6]", 16) + short_of_one)
+            .find("gradient_accumulation_steps is 16, but this pipeline has 9 forward and 17 training stages; expected "
+                  "at least 17 (the head returns to IPU 5 and makes the 9th forward stage)") != std::string::npos);
 }
 
 TEST_CASE("bart: a classifier stands on the last device, the language model returns") {

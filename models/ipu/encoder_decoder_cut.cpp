@@ -60,7 +60,7 @@ class Checker {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       sum += layers_[i];
-      if (sum > request_.encoder_layers) return fmt::format("puts encoder and decoder layers on IPU {}", i);
+      if (sum > request_.encoder_layers) return fmt::format("places encoder and decoder layers on IPU {}", i);
       if (sum == request_.encoder_layers) break;
     }
     return "gives the encoder a number of IPUs that is no power of two";
@@ -79,7 +79,7 @@ class Checker {
     if (std::all_of(begin, end, [](std::int64_t count) { return count == 0; })) return;
     const std::string key = fmt::format("serialized_{}_splits_per_ipu", part);
     report(splits.place, key.c_str(),
-           fmt::format("{} puts splits of the {} on the {}'s {}", list_text(splits.value), part, wrong_side,
+           fmt::format("{} places splits of the {} on the {}'s {}", list_text(splits.value), part, wrong_side,
                        text_of(wrong)),
            fmt::format("all of them on the {}'s {}", right_side, text_of(right)));
   }

@@ -66,7 +66,7 @@ TEST_CASE("files: a pod dictionary gives the replicas of the pod that is named")
                  "file.json:6:25: warning: ipu.replication_factor: a pod dictionary and no pod type: its default is "
                  "taken; expected ipu.pod_type = pod4 or pod16 or pod64\n"));
   CHECK(refused({json, k_bert_base, k_short, "pod_type = \"pod64\"\n"}) ==
-        "file.json:6:25: ipu.replication_factor: 16 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU pipeline, "
+        "file.json:6:58: ipu.replication_factor: 16 replicas of 4 IPUs do not fit: on a Pod16 with a 4-IPU pipeline, "
         "replication_factor must be between 1 and 4\n");
 }
 
@@ -87,8 +87,8 @@ TEST_CASE("files: zero passes and a list of one proportion are read as old versi
                  "warning: ipu.matmul_proportion: a list of one value is spread over 4 IPUs; from 0.6.1 it is refused; "
                  "expected 0.25, or one per IPU\n"));
   CHECK(refused({old, k_bert_base, k_short, "version = \"0.7.1\"\n"}) ==
-        "file.json:1:150: ipu.embedding_serialization_factor: 0 is out of range; expected at least 1\n"
-        "file.json:1:77: ipu.matmul_proportion: 1 value in the list for 4 IPUs; expected one number, or 4 values\n");
+        "file.json:1:155: ipu.embedding_serialization_factor: 0 is out of range; expected at least 1\n"
+        "file.json:1:78: ipu.matmul_proportion: 1 value in the list for 4 IPUs; expected one number, or 4 values\n");
 }
 
 TEST_CASE("files: a layer list longer than the replica is counted") {
@@ -105,7 +105,7 @@ TEST_CASE("files: convolutions and projections count as layers for wav2vec2 and 
   read({list + "[9, 4, 4, 4]}", "config = \"wav2vec2-base\"\nhead = \"ctc\"\n", audio, ""});
   read({list + "[0, 4, 4, 4]}", "config = \"hubert-base\"\nhead = \"speech-classification\"\n", audio, ""});
   CHECK(refused({list + "[0, 4, 4, 4]}", "config = \"wav2vec2-base\"\nhead = \"ctc\"\n", audio, ""}) ==
-        "file.json:1:57: ipu.layers_per_ipu: [0, 4, 4, 4] places 12 layers, but the model has 21 layers (7 "
+        "file.json:1:55: ipu.layers_per_ipu: [0, 4, 4, 4] places 12 layers, but the model has 21 layers (7 "
         "convolutions, 1 positional block, 12 encoder layers, 1 projection); expected a sum of 21\n");
 }
 
@@ -117,12 +117,12 @@ TEST_CASE("files: a list for inference alone tells the IPUs of a replica and whe
   CHECK_FALSE(contains(good, "text generation would be refused"));
   const std::string uncut = read({"{\"inference_layers_per_ipu\": [2, 3, 4, 3]}", t5, inference, ""});
   CHECK(contains(uncut,
-                 "warning: ipu.inference_layers_per_ipu: text generation would be refused: [2, 3, 4, 3] puts encoder "
+                 "warning: ipu.inference_layers_per_ipu: text generation would be refused: [2, 3, 4, 3] places encoder "
                  "and decoder layers on IPU 2; expected the first 1, 2, 4, 8 … counts to sum to 6, the layers of the "
                  "encoder\n"));
   const std::string generation = "mode = \"generation\"\ninput_tokens = 64\noutput_tokens = 32\n";
   CHECK(contains(refused({"{\"inference_layers_per_ipu\": [2, 3, 4, 3]}", t5, generation, ""}),
-                 "file.json:1:30: ipu.inference_layers_per_ipu: [2, 3, 4, 3] puts encoder and decoder layers on IPU "
+                 "file.json:1:30: ipu.inference_layers_per_ipu: [2, 3, 4, 3] places encoder and decoder layers on IPU "
                  "2; "));
 }
 

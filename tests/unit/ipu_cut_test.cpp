@@ -88,7 +88,7 @@ TEST_CASE("encoder-decoder cut: case 11, a prefix of the counts must sum to the 
       {"equal halves", wildcard, generating(12, 12), true, ""},
       {"unequal halves", wildcard, generating(4, 12), true, ""},
       {"halves that do not end together", wildcard, generating(9, 13), false,
-       "experiment.toml:3:28: ipu.inference_layers_per_ipu: [-1], spread as [5, 5, 5, 7], puts encoder and decoder "
+       "experiment.toml:3:28: ipu.inference_layers_per_ipu: [-1], spread as [5, 5, 5, 7], places encoder and decoder "
        "layers on IPU 1; " +
            std::string(k_wanted) + "9, the layers of the encoder\n"},
       {"on one IPU", "inference_layers_per_ipu = [4, 3]\n", generating(3, 4), false,
@@ -120,13 +120,13 @@ TEST_CASE(
   check_cases({
       {"embedding", layers + embedding + " = [0, 2, 2, 0]\n", request, false,
        "experiment.toml:4:49: ipu." + embedding +
-           ": [0, 2, 2, 0] puts splits of the embedding on the decoder's IPUs 2 to 3; expected all of them on the "
+           ": [0, 2, 2, 0] places splits of the embedding on the decoder's IPUs 2 to 3; expected all of them on the "
            "encoder's IPUs 0 to 1\n"
            "experiment.toml:4:49: warning: ipu." +
            embedding + whole + "embedding is modelled whole, on IPU 0\n"},
       {"projection", layers + projection + " = [0, 2, 2, 0]\n", request, false,
        "experiment.toml:4:50: ipu." + projection +
-           ": [0, 2, 2, 0] puts splits of the projection on the encoder's IPUs 0 to 1; expected all of them on the "
+           ": [0, 2, 2, 0] places splits of the projection on the encoder's IPUs 0 to 1; expected all of them on the "
            "decoder's IPUs 2 to 3\n"
            "experiment.toml:4:50: warning: ipu." +
            projection + whole + "projection is modelled whole, on IPU 0\n"},

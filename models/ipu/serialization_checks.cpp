@@ -104,7 +104,7 @@ class Checker {
                          fmt::format("{} spreads a table that embedding and projection share, which must stand on one "
                                      "IPU",
                                      list_text(splits.value)),
-                         "all splits on one IPU, or model.tie_word_embeddings = false");
+                         "all splits on one IPU");
     } else if (ipus != std::vector<std::int64_t>{modelled}) {
       diagnostics_.warning(
           splits.place, key(part, true),

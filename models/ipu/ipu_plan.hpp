@@ -41,15 +41,24 @@ struct RunSetup {
   std::int64_t instances = 0;  // host processes that feed the replicas; 0: not stated, their pace is no limit
   std::vector<double> matmul_proportion;  // by IPU of a replica
   std::int64_t embedding_serialization_factor = 1;
+  std::int64_t projection_serialization_factor = 1;  // 1: the head follows the embedding
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
+  bool auto_loss_scaling = false;  // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
   InferenceSetup inference;  // without meaning in training
 
   bool training() const { return run == RunMode::training; }
-  // How the operators on one IPU of a replica run.
-  Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
+  // In how many steps the vocabulary-sized operators of a block run.
+  std::int64_t serial_steps(BlockKind kind) const {
+    const bool own = kind == BlockKind::head && projection_serialization_factor > 1;
+    return own ? projection_serialization_factor : embedding_serialization_factor;
+  }
+  // How the operators of a block on one IPU of a replica run.
+  Execution execution(std::size_t ipu, BlockKind kind) const {
+    return {mode, matmul_proportion[ipu], serial_steps(kind)};
+  }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };

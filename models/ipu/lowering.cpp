@@ -12,8 +12,7 @@ namespace {
 class TrainingLowering : private ReplicaLowering {
  public:
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
-      : ReplicaLowering(plan, ipu_plan, options),
-        reduction_(pod_, parameters_) {}
+      : ReplicaLowering(plan, ipu_plan, options), reduction_(pod_, parameters_) {}
 
   Lowered lower() {
     add_always_live();

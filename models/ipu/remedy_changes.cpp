@@ -132,8 +132,9 @@ class Changes {
     if (setup_.ipus_per_replica == 1) return;
     const std::optional<std::vector<std::int64_t>> layers = Rebalance(plan_, ipu_plan_).find();
     if (!layers || *layers == placement.attention) return;
-    add(fmt::format("ipu.{}layers_per_ipu = [{}]", prefix(), fmt::join(*layers, ", ")),
-        [layers](Candidate& c) { c.setup.placement = {*layers, *layers}; });
+    add(fmt::format("ipu.{}layers_per_ipu = [{}]", prefix(), fmt::join(*layers, ", ")), [layers](Candidate& c) {
+      c.setup.placement = {*layers, *layers};
+    });
   }
 
   void add_proportions() {
@@ -143,8 +144,7 @@ class Changes {
       std::vector<double> lower = now;
       for (double& value : lower) value = std::min(value, proportion);
       const bool same = std::count(lower.begin(), lower.end(), proportion) == static_cast<std::ptrdiff_t>(lower.size());
-      const std::string text =
-          same ? fmt::format("{}", proportion) : fmt::format("[{}]", fmt::join(lower, ", "));
+      const std::string text = same ? fmt::format("{}", proportion) : fmt::format("[{}]", fmt::join(lower, ", "));
       add(fmt::format("ipu.{}matmul_proportion = {}", prefix(), text),
           [lower](Candidate& c) { c.setup.matmul_proportion = lower; });
     }

@@ -46,8 +46,7 @@ std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vect
 WorkOp histograms_of(const Block& block, const Execution& execution, const IpuConstants& constants) {
   const CycleCost cycles = loss_scaling_cost(block, execution, constants);
   return {to_cost_vector(cycles, constants.chip.clock, constants.software.framework_factor, Repetition::first),
-          block.name + ", backward: loss-scaling histograms",
-          Bytes()};
+          block.name + ", backward: loss-scaling histograms", Bytes()};
 }
 
 // Consecutive blocks of one layer on a stage; blocks outside layers stand alone.

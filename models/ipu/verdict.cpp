@@ -79,8 +79,8 @@ Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   for (const DeviceMemoryAccount& memory : account_all(inputs, costs).memories) {
     if (memory.total() <= memory.limit) continue;
     const bool tiles = memory.memory.ends_with(".sram");
-    verdict.broken.push_back(
-        tiles ? broken_tiles(memory) : broken(memory.device, "Streaming Memory", memory.total(), memory.limit));
+    verdict.broken.push_back(tiles ? broken_tiles(memory)
+                                   : broken(memory.device, "Streaming Memory", memory.total(), memory.limit));
   }
   judge_streams(inputs, verdict);
   return verdict;

@@ -1,5 +1,6 @@
-// Automatic loss scaling: histograms of gradients, their time, their memory (graphcore/popart, automaticlossscaling.cpp;
-// graphcore/poplibs, HistogramPerformanceEstimation.cpp; graphcore/examples nlp/bert/pytorch/configs_pretraining.yml).
+// Automatic loss scaling: histograms of gradients, their time, their memory (graphcore/popart,
+// automaticlossscaling.cpp; graphcore/poplibs, HistogramPerformanceEstimation.cpp; graphcore/examples
+// nlp/bert/pytorch/configs_pretraining.yml).
 
 #include "models/ipu/loss_scaling_cost.hpp"
 
@@ -93,8 +94,7 @@ TEST_CASE("loss scaling: a full cycle takes longer by the histograms of the full
     if (block.layer < 3 || block.layer >= 10) continue;
     histograms += loss_scaling_cost(block, plan.setup.execution(1, block.kind), plan.constants).total();
   }
-  const double expected =
-      plan.constants.software.framework_factor * (histograms / plan.constants.chip.clock).in_base();
+  const double expected = plan.constants.software.framework_factor * (histograms / plan.constants.chip.clock).in_base();
   CHECK(std::abs((full_cycle_s(with) - full_cycle_s(without)) / expected - 1) < 1e-6);
 }
 

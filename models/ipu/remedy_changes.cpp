@@ -22,6 +22,9 @@ class Rebalance {
   std::optional<std::vector<std::int64_t>> find() {
     const Bytes limit = usable_memory(ipu_plan_.constants);
     std::vector<Bytes> fill = filled(layers_);
+    Bytes sum;
+    for (const Bytes ipu : fill) sum += ipu;
+    if (sum > limit * static_cast<std::int64_t>(fill.size())) return std::nullopt;  // full on average
     while (*std::max_element(fill.begin(), fill.end()) > limit) {
       const std::optional<std::vector<std::int64_t>> next = moved(fill);
       if (!next) return std::nullopt;

@@ -13,19 +13,20 @@ BrokenLimit broken(const std::string& device, const char* limit, Bytes need, Byt
   return {device, limit, static_cast<double>(need.count()), static_cast<double>(have.count()), "byte", ""};
 }
 
-// The most specific of the three reasons.
-BrokenLimit broken_tiles(const DeviceMemoryAccount& memory) {
+void judge_tiles(const DeviceMemoryAccount& memory, Verdict& verdict) {
   Bytes code;
   Bytes exchanged;
   for (const MemoryAccountEntry& entry : memory.entries) {
     if (is_code(entry.category)) code += entry.bytes;
     if (entry.category == k_temporaries) exchanged = entry.bytes;
   }
-  if (code > memory.limit) return broken(memory.device, "tile memory for code", code, memory.limit);
-  if (exchanged > memory.capacity) {
-    return broken(memory.device, "tile memory for an exchange", exchanged, memory.capacity);
+  verdict.broken.push_back(broken(memory.device, "tile memory", memory.total(), memory.limit));
+  if (code > memory.limit) {
+    verdict.broken.push_back(broken(memory.device, "tile memory for code", code, memory.limit));
   }
-  return broken(memory.device, "tile memory", memory.total(), memory.limit);
+  if (exchanged > memory.capacity) {
+    verdict.broken.push_back(broken(memory.device, "tile memory for an exchange", exchanged, memory.capacity));
+  }
 }
 
 // The results of a micro-batch are one stream; inputs are split into shorter ones.
@@ -78,9 +79,11 @@ Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   Verdict verdict;
   for (const DeviceMemoryAccount& memory : account_all(inputs, costs).memories) {
     if (memory.total() <= memory.limit) continue;
-    const bool tiles = memory.memory.ends_with(".sram");
-    verdict.broken.push_back(tiles ? broken_tiles(memory)
-                                   : broken(memory.device, "Streaming Memory", memory.total(), memory.limit));
+    if (memory.memory.ends_with(".sram")) {
+      judge_tiles(memory, verdict);
+    } else {
+      verdict.broken.push_back(broken(memory.device, "Streaming Memory", memory.total(), memory.limit));
+    }
   }
   judge_streams(inputs, verdict);
   return verdict;

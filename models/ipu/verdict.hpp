@@ -1,8 +1,8 @@
 #pragma once
 // Whether a plan fits: tile memory of every IPU, Streaming Memory of every machine, the length of host streams.
-// Poplar refuses for three distinct reasons in tile memory, which have names of their own here: variables and code
-// together do not fit ("tile memory"), code alone does not ("tile memory for code"), one operation receives more than a
-// tile has ("tile memory for an exchange"); docs.graphcore.ai, Memory and Performance Optimisation, chapter 6.
+// Poplar has three messages for tile memory, and a limit stands for each: variables and code together ("tile memory");
+// beside it, where that is so, code alone ("tile memory for code") and an operation that receives more than all tiles
+// have ("tile memory for an exchange"); docs.graphcore.ai, Memory and Performance Optimisation, chapter 6.
 
 #include <string>
 #include <vector>

@@ -106,7 +106,7 @@ Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
 
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
-  return {stage_table(plan, own(plan)), step_table(lowered, result)};
+  return {stage_table(plan, own(plan)), step_table(lowered, result), ipus_table(plan, own(plan))};
 }
 
 }  // namespace podsim::ipu

@@ -2,6 +2,7 @@
 // Memory of each IPU of a replica by category, from the plan alone. Model and figures: models/ipu/facts.md, "Memory";
 // its constants stand in configs/constants/ipu-memory.toml. The simulated timeline allocates the same quantities.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -30,6 +31,10 @@ inline constexpr const char* k_code = "Vertex code, vertex instance state, contr
 inline constexpr const char* k_host_exchange_code = "Host exchange code";
 inline constexpr const char* k_global_exchange_code = "Global exchange code";
 inline constexpr const char* k_remote_state = "Remote buffers: optimizer state";  // in Streaming Memory
+
+inline constexpr std::array<const char*, 11> k_categories = {
+    k_weights,     k_accumulators, k_optimizer_state,    k_loss_scaling,         k_stash,       k_activations,
+    k_temporaries, k_code,         k_host_exchange_code, k_global_exchange_code, k_remote_state};
 
 // Whether a category is code: it must lie in executable memory.
 bool is_code(std::string_view category);

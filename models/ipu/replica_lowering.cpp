@@ -14,6 +14,7 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       parameters_(place_parameters(plan.graph, setup_, constants_)),
       works_(prepare_work(inputs_, costs_)) {
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
+  for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
   activations_ = builder_.memory_category(k_activations);
   temporaries_ = builder_.memory_category(k_temporaries);
   intern_work();

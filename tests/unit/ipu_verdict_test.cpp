@@ -73,6 +73,14 @@ TEST_CASE("verdict: memory is told in the categories of PopVision Graph Analyser
   }
 }
 
+TEST_CASE("verdict: a run tells its categories in the order of the account") {
+  const Ran ran = run_of(k_training);
+  REQUIRE(ran.lowered.program.memory_categories.size() == ipu::k_categories.size());
+  for (std::size_t i = 0; i < ipu::k_categories.size(); ++i) {
+    CHECK(ran.lowered.program.memory_categories[i] == ipu::k_categories[i]);
+  }
+}
+
 // A bigger code for loads and stores outweighs little state: 12 bytes a parameter would take 1.7 million parameters.
 TEST_CASE("verdict: off-chip state makes what always lives larger for a small model and smaller for a large one") {
   const auto always_live = [](const std::vector<std::string>& overrides) {
@@ -197,4 +205,22 @@ TEST_CASE("verdict: serialising the head relieves the IPU that holds it and no o
   };
   CHECK(need("2")[0] < need("1")[0]);
   CHECK(need("2")[1] == need("1")[1]);
+}
+
+// graphcore/poptorch issue 3: testing fails to acquire IPUs while training holds all of them.
+TEST_CASE("verdict: training that holds the whole system leaves none for evaluation, and a table says so") {
+  const auto row = [](const std::vector<std::string>& overrides) {
+    const Ran ran = run_of(k_training, overrides);
+    const std::vector<Table> tables = ran.plan.family->tables(ran.plan, ran.lowered, ran.result);
+    REQUIRE(tables.back().name == "IPUs");
+    return tables.back().rows.front();
+  };
+  const std::vector<Cell> whole = row({});
+  CHECK(std::get<std::int64_t>(whole[0]) == 4);
+  CHECK(std::get<std::int64_t>(whole[1]) == 0);
+  CHECK(std::get<std::int64_t>(whole[2]) == 4);
+  CHECK(std::get<std::string>(whole[3]) == "evaluate in turn");
+  const std::vector<Cell> part = row({"system=\"pod16\""});
+  CHECK(std::get<std::int64_t>(part[1]) == 12);
+  CHECK(std::get<std::string>(part[3]).empty());
 }

@@ -231,6 +231,9 @@ class RowToExperiment {
     const bool off_chip = cells_.cell("software") != "poplar-tensorflow2";
     cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", off_chip));
     cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));
+    if (!cells_.cell("auto_loss_scaling").empty()) {
+      cells_.set("ipu.auto_loss_scaling", cells_.boolean("auto_loss_scaling", false));
+    }
   }
 
   void read_layers() {

@@ -108,6 +108,16 @@ CostConstants read_cost_constants(ConstantReader& reader) {
   return cost;
 }
 
+LossScalingConstants read_loss_scaling_constants(ConstantReader& reader) {
+  LossScalingConstants scaling;
+  scaling.by_data = reader.cycle_count("cost.loss_scaling.by_data");
+  scaling.by_limit = reader.cycle_count("cost.loss_scaling.by_limit");
+  scaling.four_elements = reader.cycle_count("cost.loss_scaling.four_elements");
+  scaling.remainder = reader.cycle_count("cost.loss_scaling.remainder");
+  scaling.reduction = reader.cycle_count("cost.loss_scaling.reduction");
+  return scaling;
+}
+
 SystemConstants read_system_constants(ConstantReader& reader) {
   SystemConstants system;
   system.ipus = reader.count("system.ipus");
@@ -158,6 +168,7 @@ MemoryConstants read_memory_constants(ConstantReader& reader) {
   if (!(memory.usable_fraction > 0 && memory.usable_fraction <= 1)) {
     reader.refuse("memory.usable_fraction", "is no part of the memory", "more than 0 and at most 1");
   }
+  memory.host_stream = reader.data("memory.host_stream");
   memory.plan_tolerance = reader.number("memory.plan_tolerance");
   return memory;
 }

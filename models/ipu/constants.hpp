@@ -67,6 +67,15 @@ struct CostConstants {
   std::int64_t optimizer_launches_other = 0;
 };
 
+// Of automatic loss scaling: a histogram of each gradient by six workers of a tile, and the sum over tiles.
+struct LossScalingConstants {
+  Cycles by_data;        // start and end of a worker that counts its part of the data
+  Cycles by_limit;       // start and end of a worker that counts all data against its limit
+  Cycles four_elements;  // counting four halves
+  Cycles remainder;      // an odd element, and a pair
+  Cycles reduction;      // per gradient
+};
+
 struct LinkConstants {
   Bandwidth neighbour_bandwidth;    // to the next IPU of a pipeline
   Duration message_latency;         // fixed cost of a message between IPUs
@@ -115,11 +124,13 @@ struct MemoryConstants {
   Bytes loss_scaling;            // automatic loss scaling, on any IPU
   Bytes loss_scaling_embedding;  // and on the IPU of the embedding
   double usable_fraction = 0;    // of all tile memory; the rest is lost to imbalance and gaps
+  Bytes host_stream;             // longest copy between an IPU and the host that is not known to fail
   double plan_tolerance = 0;     // slower plans up to this part more are taken for less temporary memory
 };
 
 ChipConstants read_chip_constants(ConstantReader& reader);
 CostConstants read_cost_constants(ConstantReader& reader);
+LossScalingConstants read_loss_scaling_constants(ConstantReader& reader);
 SystemConstants read_system_constants(ConstantReader& reader);
 SoftwareConstants read_software_constants(ConstantReader& reader);
 MemoryConstants read_memory_constants(ConstantReader& reader);

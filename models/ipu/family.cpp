@@ -11,6 +11,7 @@
 #include "models/ipu/remedies.hpp"
 #include "models/ipu/report_tables.hpp"
 #include "models/ipu/resolve.hpp"
+#include "models/ipu/verdict.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -91,9 +92,13 @@ MemoryAccount IpuFamily::memory_account(const Plan& plan) const {
 }
 
 Verdict IpuFamily::verdict(const Plan& plan, bool remedies) const {
-  Verdict verdict = judge(account_plan(plan, own(plan)));
+  Verdict verdict = judge_plan(plan, own(plan));
   if (remedies && !verdict.fits()) add_remedies(plan, own(plan), verdict);
   return verdict;
+}
+
+std::vector<std::string> IpuFamily::notes(const Plan& plan) const {
+  return notes_on(plan, own(plan));
 }
 
 Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
@@ -103,7 +108,7 @@ Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
 
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
-  return {stage_table(plan, own(plan)), step_table(lowered, result)};
+  return {stage_table(plan, own(plan)), step_table(lowered, result), ipus_table(plan, own(plan))};
 }
 
 }  // namespace podsim::ipu

@@ -15,6 +15,7 @@ class IpuFamily final : public Family {
   ScheduleFacts schedule_facts(const Plan& plan) const override;
   MemoryAccount memory_account(const Plan& plan) const override;
   Verdict verdict(const Plan& plan, bool remedies) const override;
+  std::vector<std::string> notes(const Plan& plan) const override;
   Lowered lower(const Plan& plan, const LowerOptions& options) const override;
   std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;
 };

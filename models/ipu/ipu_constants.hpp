@@ -8,6 +8,7 @@ namespace podsim::ipu {
 struct IpuConstants {
   ChipConstants chip;
   CostConstants cost;
+  LossScalingConstants loss_scaling;
   SystemConstants system;
   SoftwareConstants software;
   MemoryConstants memory;

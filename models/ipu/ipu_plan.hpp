@@ -39,21 +39,25 @@ struct RunSetup {
   std::int64_t gradient_accumulation_steps = 1;
   std::int64_t device_iterations = 1;
   std::int64_t instances = 0;  // host processes that feed the replicas; 0: not stated, their pace is no limit
-  std::vector<double> matmul_proportion;            // by IPU of a replica
-  std::int64_t embedding_serialization_factor = 1;  // passes of vocabulary-sized products: the projection's, if set
-  std::int64_t lookup_passes = 1;                   // passes of the embedding's look-ups
+  std::vector<double> matmul_proportion;             // by IPU of a replica
+  std::int64_t embedding_serialization_factor = 1;   // passes of the embedding's look-ups
+  std::int64_t projection_serialization_factor = 1;  // passes of the vocabulary-sized products of the head
+  bool projection_follows_embedding = true;          // it has no factor or splits of its own
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
+  bool auto_loss_scaling = false;  // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
   InferenceSetup inference;  // without meaning in training
 
   bool training() const { return run == RunMode::training; }
-  // How the operators on one IPU of a replica run.
-  Execution execution(std::size_t ipu) const { return {mode, matmul_proportion[ipu], embedding_serialization_factor}; }
+  // In how many steps the vocabulary-sized operators of a block run.
+  std::int64_t serial_steps(BlockKind kind) const {
+    return kind == BlockKind::head ? projection_serialization_factor : embedding_serialization_factor;
+  }
+  // How the operators of a block on one IPU of a replica run.
   Execution execution(std::size_t ipu, BlockKind kind) const {
-    return {mode, matmul_proportion[ipu],
-            kind == BlockKind::embedding ? lookup_passes : embedding_serialization_factor};
+    return {mode, matmul_proportion[ipu], serial_steps(kind)};
   }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }

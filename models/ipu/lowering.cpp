@@ -12,9 +12,7 @@ namespace {
 class TrainingLowering : private ReplicaLowering {
  public:
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
-      : ReplicaLowering(plan, ipu_plan, options),
-        reduction_(pod_, parameters_),
-        stash_(builder_.memory_category(k_stash)) {}
+      : ReplicaLowering(plan, ipu_plan, options), reduction_(pod_, parameters_) {}
 
   Lowered lower() {
     add_always_live();
@@ -61,7 +59,6 @@ class TrainingLowering : private ReplicaLowering {
     const int forward_stage = pipeline_.forward_of(stage);
     const ForwardStage& placed = pipeline_.forward()[static_cast<std::size_t>(forward_stage)];
     const auto position = static_cast<std::size_t>(placed.ipu);
-    const Bytes stash = stash_of_stage(inputs_.graph, inputs_.settings, setup_, placed);
     if (stage == 0) {
       const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
                                           inputs_.graph.host_input, CostCategory::host_io, "host input");
@@ -71,15 +68,7 @@ class TrainingLowering : private ReplicaLowering {
                          CostCategory::host_io, "next samples on the host");
       }
     }
-    OpId last;
-    for (const StageStep& step : stage_steps(inputs_, stage)) {
-      const OpId end = add_step(segment, replica, position, step);
-      if (end.valid()) last = end;
-    }
-    const bool last_forward = forward_stage == pipeline_.forward_stages() - 1;
-    if (last_forward) return;
-    const Bytes change = stage < pipeline_.forward_stages() ? stash : Bytes(-stash.count());
-    segment.memory_at_finish(last, replica.sram[position], stash_, change);
+    for (const StageStep& step : stage_steps(inputs_, stage)) add_step(segment, replica, position, step);
   }
 
   void copy_segments() {
@@ -142,7 +131,6 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   ReplicaReduction reduction_;
-  MemoryCategory stash_ = 0;
   std::vector<SegmentId> copies_;
 };
 

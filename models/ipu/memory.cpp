@@ -30,25 +30,33 @@ class Account {
 
   std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
     const PlacedParameters& parameters = parameters_[ipu];
+    const RunSetup& setup = in_.setup;
+    const MemoryConstants& memory = in_.constants.memory;
     const Bytes weights(parameters.element_bytes * parameters.elements);
-    if (!in_.setup.training()) {
-      return {{k_weights, weights, true},
-              {k_code, code(ipu), true},
-              {k_activations, activations(ipu), false},
-              {k_temporaries, temporaries(ipu), false}};
+    std::vector<MemoryAccountEntry> entries{{k_weights, weights, true}};
+    if (setup.training()) {
+      const bool accumulates = setup.gradient_accumulation_steps > 1;
+      const Bytes state(optimizer_state_bytes(in_.settings) * parameters.sharded_elements);
+      entries.push_back({k_accumulators, accumulates ? weights : Bytes(), true});
+      entries.push_back({k_optimizer_state, setup.optimizer_state_offchip ? Bytes() : state, true});
+      if (setup.auto_loss_scaling) entries.push_back({k_loss_scaling, loss_scaling(ipu), true});
+      entries.push_back({k_stash, stash(static_cast<int>(ipu)), true});
     }
-    const bool accumulates = in_.setup.gradient_accumulation_steps > 1;
-    const Bytes state(optimizer_state_bytes(in_.settings) * parameters.sharded_elements);
-    return {{k_weights, weights, true},
-            {k_accumulators, accumulates ? weights : Bytes(), true},
-            {k_optimizer_state, in_.setup.optimizer_state_offchip ? Bytes() : state, true},
-            {k_code, code(ipu), true},
-            {k_stash, stash(static_cast<int>(ipu)), false},
-            {k_activations, activations(ipu), false},
-            {k_temporaries, temporaries(ipu), false}};
+    entries.push_back({k_activations, activations(ipu), false});
+    entries.push_back({k_temporaries, temporaries(ipu), false});
+    entries.push_back({k_code, of_mode(code(ipu)), true});
+    if (setup.optimizer_state_offchip) entries.push_back({k_host_exchange_code, memory.code_off_chip, true});
+    if (setup.replication_factor > 1 || setup.replicated_tensor_sharding) {
+      entries.push_back({k_global_exchange_code, of_mode(memory.code_replicated), true});
+    }
+    return entries;
   }
 
  private:
+  Bytes of_mode(Bytes code) const {
+    return in_.setup.training() ? code : round_up_bytes(code.size() * in_.constants.memory.code_inference_factor);
+  }
+
   Bytes code(std::size_t ipu) const {
     const MemoryConstants& memory = in_.constants.memory;
     Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
@@ -57,9 +65,15 @@ class Account {
       if (kind == BlockKind::embedding)
         total += round_up_bytes(memory.code_per_layer.size() * memory.embedding_and_head_layers);
     }
-    if (in_.setup.optimizer_state_offchip) total += memory.code_off_chip;
-    if (in_.setup.replication_factor > 1 || in_.setup.replicated_tensor_sharding) total += memory.code_replicated;
-    return in_.setup.training() ? total : round_up_bytes(total.size() * memory.code_inference_factor);
+    return total;
+  }
+
+  Bytes loss_scaling(std::size_t ipu) const {
+    const bool embedding = std::any_of(blocks_[ipu].begin(), blocks_[ipu].end(), [&](std::size_t block) {
+      return in_.graph.blocks[block].kind == BlockKind::embedding;
+    });
+    const MemoryConstants& memory = in_.constants.memory;
+    return embedding ? memory.loss_scaling_embedding : memory.loss_scaling;
   }
 
   Bytes stash(int ipu) const {
@@ -89,10 +103,10 @@ class Account {
   }
 
   Bytes temporaries(std::size_t ipu) const {
-    const Execution execution = in_.setup.execution(ipu);
     Bytes largest;
     for (const std::size_t index : blocks_[ipu]) {
       const Block& block = in_.graph.blocks[index];
+      const Execution execution = in_.setup.execution(ipu, block.kind);
       for (const auto* phase : {&block.forward, &block.backward}) {
         largest = std::max(largest, costs_.temporary(*phase, execution, in_.constants.memory.plan_tolerance));
       }
@@ -107,6 +121,10 @@ class Account {
 };
 
 }  // namespace
+
+bool is_code(std::string_view category) {
+  return category == k_code || category == k_host_exchange_code || category == k_global_exchange_code;
+}
 
 Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,
                      const ForwardStage& stage) {
@@ -128,7 +146,7 @@ std::int64_t stash_slots(const Pipeline& pipeline, int stage) {
 Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size_t index) {
   const Block& block = graph.blocks[index];
   if (!block.holds_vocabulary) return block.live_forward;
-  const std::int64_t steps = setup.embedding_serialization_factor;
+  const std::int64_t steps = setup.serial_steps(block.kind);
   return Bytes((block.live_forward.count() + steps - 1) / steps);
 }
 

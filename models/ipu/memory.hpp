@@ -2,8 +2,10 @@
 // Memory of each IPU of a replica by category, from the plan alone. Model and figures: models/ipu/facts.md, "Memory";
 // its constants stand in configs/constants/ipu-memory.toml. The simulated timeline allocates the same quantities.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "models/ipu/ipu_constants.hpp"
@@ -16,14 +18,26 @@
 
 namespace podsim::ipu {
 
-// Names of the categories, in the order of reports.
-inline constexpr const char* k_weights = "weights";
-inline constexpr const char* k_accumulators = "gradient accumulators";
-inline constexpr const char* k_optimizer_state = "optimizer state";
-inline constexpr const char* k_code = "code and vertex state";
-inline constexpr const char* k_stash = "activation stash";
-inline constexpr const char* k_activations = "activations";
-inline constexpr const char* k_temporaries = "temporaries";
+// Names of the categories, in the order of reports: the category of PopVision Graph Analyser, and for variables what
+// they hold. Which term is which: models/ipu/facts.md, "Memory".
+inline constexpr const char* k_weights = "Variables: weights";
+inline constexpr const char* k_accumulators = "Variables: gradient accumulators";
+inline constexpr const char* k_optimizer_state = "Variables: optimizer state";
+inline constexpr const char* k_loss_scaling = "Variables: automatic loss scaling";
+inline constexpr const char* k_stash = "Variables: activation stash";
+inline constexpr const char* k_activations = "Variables: activations";
+inline constexpr const char* k_temporaries = "Variables: temporaries";
+inline constexpr const char* k_code = "Vertex code, vertex instance state, control code, internal exchange code";
+inline constexpr const char* k_host_exchange_code = "Host exchange code";
+inline constexpr const char* k_global_exchange_code = "Global exchange code";
+inline constexpr const char* k_remote_state = "Remote buffers: optimizer state";  // in Streaming Memory
+
+inline constexpr std::array<const char*, 11> k_categories = {
+    k_weights,     k_accumulators, k_optimizer_state,    k_loss_scaling,         k_stash,       k_activations,
+    k_temporaries, k_code,         k_host_exchange_code, k_global_exchange_code, k_remote_state};
+
+// Whether a category is code: it must lie in executable memory.
+bool is_code(std::string_view category);
 
 // One micro-batch kept between the forward of a stage and its backward.
 Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,

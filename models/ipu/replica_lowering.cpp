@@ -14,7 +14,7 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       parameters_(place_parameters(plan.graph, setup_, constants_)),
       works_(prepare_work(inputs_, costs_)) {
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
-  if (setup_.training()) builder_.memory_category(k_stash);  // the order of reports
+  for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
   activations_ = builder_.memory_category(k_activations);
   temporaries_ = builder_.memory_category(k_temporaries);
   intern_work();
@@ -40,13 +40,13 @@ void ReplicaLowering::add_always_live() {
         if (entry.always_live) builder_.always_live(replica.sram[ipu], category, entry.bytes);
       }
       if (replica.streaming_memory.empty()) continue;
-      builder_.always_live(replica.streaming_memory[ipu], builder_.memory_category(k_optimizer_state),
+      builder_.always_live(replica.streaming_memory[ipu], builder_.memory_category(k_remote_state),
                            streamed_state(parameters_[ipu], inputs_.settings, setup_));
     }
   }
 }
 
-OpId ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position,
+void ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position,
                                const StageStep& step) {
   const DeviceId device = replica.ipus[position];
   const MemoryId sram = replica.sram[position];
@@ -67,7 +67,6 @@ OpId ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& 
   if (step.last_of_layer && last.valid()) {
     segment.memory_at_finish(last, sram, activations_, Bytes(-layer_activations_.count()));
   }
-  return last;
 }
 
 Bytes ReplicaLowering::layer_total(std::size_t block, std::size_t position) const {

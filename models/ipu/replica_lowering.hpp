@@ -23,8 +23,8 @@ class ReplicaLowering {
 
   void add_always_live();
   // The ops of one step, chained behind what the IPU did before; a layer's activations live from its first op to its
-  // last. Returns the last op: none for a block without ops.
-  OpId add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
+  // last.
+  void add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
   // A copy of one stage's boundary activation to the next stage, or of its gradient back.
   void add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage, bool forward);
   // `time` on every IPU.

@@ -82,6 +82,18 @@ Table step_table(const Lowered& lowered, const RunResult& result) {
   return parts_table("step", std::get<Repeat>(lowered.program.blocks.front()).blocks, lowered, result);
 }
 
+Table ipus_table(const Plan& plan, const IpuPlan& ipu_plan) {
+  const std::int64_t all = ipu_plan.constants.system.ipus * plan.nodes;
+  const std::int64_t left = all - ipu_plan.pod.ipus;
+  const std::int64_t beside = ipu_plan.setup.ipus_per_replica;
+  Table table;
+  table.name = "IPUs";
+  table.columns = {{"held_by_training", ""}, {"left", ""}, {"needed_to_evaluate_beside_it", ""}, {"note", ""}};
+  const char* note = left >= beside ? "" : "evaluate in turn";
+  table.rows.push_back({ipu_plan.pod.ipus, left, beside, std::string(note)});
+  return table;
+}
+
 Table parts_table(const std::string& name, const std::vector<ProgramBlock>& blocks, const Lowered& lowered,
                   const RunResult& result) {
   Table table;

@@ -1,5 +1,5 @@
 #pragma once
-// Tables that only this family has: the work of each pipeline stage, and the parts of a step.
+// Tables that only this family has: the work of each pipeline stage, the parts of a step, the IPUs held.
 
 #include "models/ipu/ipu_plan.hpp"
 #include "sim/observe/run_result.hpp"
@@ -15,6 +15,10 @@ Table stage_table(const Plan& plan, const IpuPlan& ipu_plan);
 
 // A row per part of one weight update (fill, full cycles, drain, reduction, …) with its time.
 Table step_table(const Lowered& lowered, const RunResult& result);
+
+// What a training run leaves of the system for evaluation, which attaches IPUs of its own, as many as a replica with
+// this placement; a run that holds all makes it fail to acquire any (graphcore/poptorch issue 3).
+Table ipus_table(const Plan& plan, const IpuPlan& ipu_plan);
 
 // A row per block with its time; fill cycles are one row, drain cycles another, copies and results between them
 // belong to their cycle.

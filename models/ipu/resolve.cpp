@@ -54,6 +54,7 @@ class Resolver {
     check_slowdown();
     check_hosts();
     check_streaming_memory(config);
+    check_loss_scaling(config);
     if (placement) check_batch(config, *placement);
     if (placement) warn_of_idle_ipus(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
@@ -76,6 +77,7 @@ class Resolver {
     IpuConstants& constants = plan_->constants;
     constants.chip = read_chip_constants(reader);
     constants.cost = read_cost_constants(reader);
+    constants.loss_scaling = read_loss_scaling_constants(reader);
     constants.system = read_system_constants(reader);
     constants.software = read_software_constants(reader);
     constants.memory = read_memory_constants(reader);
@@ -218,6 +220,12 @@ class Resolver {
                        "false");
   }
 
+  void check_loss_scaling(const IpuConfig& config) {
+    const Setting<bool>& scaling = config.auto_loss_scaling;
+    if (!training() || !scaling.valid || !scaling.value || context_.settings.precision != "fp32") return;
+    diagnostics_.error(scaling.place, "ipu.auto_loss_scaling", "tracks float16 gradients, and fp32 has none", "false");
+  }
+
   void fill_setup(const IpuConfig& config, const Placement& placement) {
     RunSetup& setup = plan_->setup;
     setup.run = context_.settings.mode;
@@ -228,8 +236,11 @@ class Resolver {
     setup.device_iterations = placement.device_iterations;
     if (training() && config.instances.given) setup.instances = placement.instances;
     setup.matmul_proportion = placement.matmul_proportion;
-    setup.embedding_serialization_factor = config.of(setup.run).projection_passes();
-    setup.lookup_passes = config.of(setup.run).embedding_passes();
+    setup.embedding_serialization_factor = config.of(setup.run).embedding_passes();
+    setup.projection_serialization_factor = config.of(setup.run).projection_passes();
+    setup.projection_follows_embedding =
+        !config.of(setup.run).projection_splits.given && !config.of(setup.run).projection_serialization_factor.given;
+    setup.auto_loss_scaling = training() && config.auto_loss_scaling.value;
     setup.optimizer_state_offchip = training() && config.optimizer_state_offchip.value;
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
     setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;

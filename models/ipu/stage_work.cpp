@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "models/ipu/loss_scaling_cost.hpp"
+
 namespace podsim::ipu {
 namespace {
 
@@ -39,6 +41,12 @@ std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vect
          prefix + operators[i].name, prices[i].temporary});
   }
   return work;
+}
+
+WorkOp histograms_of(const Block& block, const Execution& execution, const IpuConstants& constants) {
+  const CycleCost cycles = loss_scaling_cost(block, execution, constants);
+  return {to_cost_vector(cycles, constants.chip.clock, constants.software.framework_factor, Repetition::first),
+          block.name + ", backward: loss-scaling histograms", Bytes()};
 }
 
 // Consecutive blocks of one layer on a stage; blocks outside layers stand alone.
@@ -88,8 +96,11 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
     work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
     if (inputs.setup.training()) {
       work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
-      work.backward =
-          work_of(block, WorkPhase::backward, price(block.backward, execution, inputs, costs), inputs.constants);
+      const std::vector<Price> backward = price(block.backward, execution, inputs, costs);
+      work.backward = work_of(block, WorkPhase::backward, backward, inputs.constants);
+      if (inputs.setup.auto_loss_scaling && tracked_gradients(block).tensors > 0) {
+        work.backward.push_back(histograms_of(block, execution, inputs.constants));
+      }
     }
     work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));

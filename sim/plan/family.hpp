@@ -105,6 +105,11 @@ class Family {
   virtual MemoryAccount memory_account(const Plan& plan) const = 0;
   // With `remedies`, changes are tried by re-evaluation and the cheapest is named.
   virtual Verdict verdict(const Plan& plan, bool remedies) const = 0;
+  // What a user should know of a plan beside its verdict: whole clauses.
+  virtual std::vector<std::string> notes(const Plan& plan) const {
+    static_cast<void>(plan);
+    return {};
+  }
   virtual Lowered lower(const Plan& plan, const LowerOptions& options) const = 0;
   virtual std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const = 0;
 };

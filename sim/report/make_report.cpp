@@ -51,6 +51,7 @@ Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccou
   report.schedule = plan.family->schedule_facts(plan);
   for (const ConstantId id : plan.family_plan->constants_read()) report.provenance.push_back(plan.constants[id]);
   for (const Diagnostic& warning : plan.warnings.all()) report.warnings.push_back(to_text(warning));
+  for (std::string& note : plan.family->notes(plan)) report.warnings.push_back(std::move(note));
   for (const DeviceMemoryAccount& memory : account.memories) report.account.emplace_back(memory.memory, memory.entries);
   return report;
 }

@@ -33,7 +33,7 @@ ConstantSet shipped_constants(const std::string& chip, const std::string& system
   set.add(shipped("chips/" + chip + ".toml"), "chip", skip, diagnostics);
   set.add(shipped("systems/" + system + ".toml"), "system", skip, diagnostics);
   set.add(shipped("software/" + software + ".toml"), "software", skip, diagnostics);
-  for (const char* path : {"ipu-memory", "ipu-system", "ipu-transformer-cost"}) {
+  for (const char* path : {"ipu-loss-scaling", "ipu-memory", "ipu-system", "ipu-transformer-cost"}) {
     const Value document = shipped("constants/" + std::string(path) + ".toml");
     set.add(document, document.find("prefix")->as_string(), skip, diagnostics);
   }
@@ -165,6 +165,7 @@ TEST_CASE("ipu constants: memory constants carry their units") {
   CHECK(memory.code_inference_factor == 0.5);
   CHECK(memory.loss_scaling == Bytes(60'000'000));
   CHECK(memory.loss_scaling_embedding == Bytes(100'000'000));
+  CHECK(memory.host_stream == Bytes(149'766'583));
   CHECK(memory.usable_fraction == 0.92);
   CHECK(memory.plan_tolerance == 0.01);
 }

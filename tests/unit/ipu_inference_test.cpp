@@ -12,6 +12,7 @@
 #include "models/ipu/estimate_inference.hpp"
 #include "models/ipu/inference_report.hpp"
 #include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/memory.hpp"
 #include "models/ipu/stage_work.hpp"
 #include "sim/study/evaluate.hpp"
 #include "tests/support/paths.hpp"
@@ -313,12 +314,12 @@ TEST_CASE("inference: memory is weights, half the code, one layer's activations 
   const auto placed = ipu::place_parameters(ran.plan.graph, plan.setup, plan.constants);
   const std::vector<MemoryAccountEntry>& entries = account.memories[1].entries;
   REQUIRE(entries.size() == 4);
-  CHECK(entries[0].category == "weights");
+  CHECK(entries[0].category == ipu::k_weights);
   CHECK(entries[0].bytes.count() == 2 * placed[1].elements);
-  CHECK(entries[1].category == "code and vertex state");
-  CHECK(entries[1].bytes.count() == (40'000'000 + 7 * 3'000'000) / 2);
-  CHECK(entries[2].category == "activations");
-  CHECK(entries[3].category == "temporaries");
+  CHECK(entries[1].category == ipu::k_activations);
+  CHECK(entries[2].category == ipu::k_temporaries);
+  CHECK(entries[3].category == ipu::k_code);
+  CHECK(entries[3].bytes.count() == (40'000'000 + 7 * 3'000'000) / 2);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(ran.result.memories[i].peak <= account.memories[i].total());
     CHECK(ran.result.memories[i].always_live == account.memories[i].always_live());

@@ -76,8 +76,9 @@ TEST_CASE("memory: what does not fit names need, have and a remedy that makes it
   const BrokenLimit& broken = verdict.broken.front();
   CHECK(broken.limit == "tile memory");
   CHECK(broken.need > broken.have);
-  CHECK(broken.remedy == "ipu.optimizer_state_offchip = true");
-  CHECK(fits(k_phase1, {"ipu.optimizer_state_offchip=true"}));
+  CHECK(broken.remedy == "ipu.replication_factor = 4 and ipu.replicated_tensor_sharding = true");
+  CHECK(fits(k_phase1,
+             {"ipu.optimizer_state_offchip=false", "ipu.replication_factor=4", "ipu.replicated_tensor_sharding=true"}));
 }
 
 // The account is an upper bound, since its largest terms may belong to different instants.

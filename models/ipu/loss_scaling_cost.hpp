@@ -1,0 +1,35 @@
+#pragma once
+// Time that PopART's automatic loss scaling adds to a micro-batch: every float16 gradient is counted into two bins, and
+// the counts are summed over the tiles (graphcore/popart willow/src/transforms/automaticlossscaling.cpp; cycles of a
+// vertex: graphcore/poplibs lib/popops/HistogramPerformanceEstimation.cpp). With E elements on the fullest tile and
+// six workers:
+//
+//   by data  = 6 (57 + remainder + 4 ceil(floor(E / 4) / 6))       by limit = 6 (49 + remainder + 4 floor(E / 4))
+//   cycles   = sum over gradients of min(by data, by limit) + 1500
+//
+// Left out, as microseconds per weight update: the all-reduce of two counts, the new factor, the copies between IPUs.
+
+#include <cstdint>
+
+#include "models/ipu/ipu_constants.hpp"
+#include "models/ipu/operator_cost.hpp"
+#include "sim/workload/model_graph.hpp"
+
+namespace podsim::ipu {
+
+// Gradients that are tracked by default: what an operator of the backward pass writes, but for changes of view, for
+// gradients that are added to an accumulator, and for vectors such as those of biases, too small to count.
+struct TrackedGradients {
+  std::int64_t tensors = 0;
+  std::int64_t elements = 0;
+};
+
+TrackedGradients tracked_gradients(const Block& block);
+
+// Cycles of one histogram over `elements` halves on one tile.
+Cycles histogram_cycles(std::int64_t elements, const LossScalingConstants& constants);
+
+// Of all gradients of a block's backward, for one micro-batch; nothing in single precision, which is not tracked.
+CycleCost loss_scaling_cost(const Block& block, const Execution& execution, const IpuConstants& constants);
+
+}  // namespace podsim::ipu

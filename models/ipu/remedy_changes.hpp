@@ -1,0 +1,28 @@
+#pragma once
+// Changes of a plan that are worth trying when it does not fit.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_plan.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/workload_settings.hpp"
+
+namespace podsim::ipu {
+
+struct Candidate {
+  RunSetup setup;
+  WorkloadSettings settings;
+};
+
+struct Change {
+  std::string text;  // keys as a user writes them: "ipu.optimizer_state_offchip = true"
+  std::function<void(Candidate&)> apply;
+};
+
+// Where optimizer state lives and over how many replicas it is split, checkpoints and recomputation, layers moved to
+// emptier IPUs, proportions, serial steps of embedding and projection, smaller micro-batches.
+std::vector<Change> changes_of(const Plan& plan, const IpuPlan& ipu_plan);
+
+}  // namespace podsim::ipu

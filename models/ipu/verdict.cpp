@@ -1,0 +1,120 @@
+#include "models/ipu/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/units/text.hpp"
+
+namespace podsim::ipu {
+namespace {
+
+BrokenLimit broken(const std::string& device, const char* limit, Bytes need, Bytes have) {
+  return {device, limit, static_cast<double>(need.count()), static_cast<double>(have.count()), "byte", ""};
+}
+
+void judge_tiles(const DeviceMemoryAccount& memory, Verdict& verdict) {
+  Bytes code;
+  Bytes exchanged;
+  for (const MemoryAccountEntry& entry : memory.entries) {
+    if (is_code(entry.category)) code += entry.bytes;
+    if (entry.category == k_temporaries) exchanged = entry.bytes;
+  }
+  verdict.broken.push_back(broken(memory.device, "tile memory", memory.total(), memory.limit));
+  if (code > memory.limit) {
+    verdict.broken.push_back(broken(memory.device, "tile memory for code", code, memory.limit));
+  }
+  if (exchanged > memory.capacity) {
+    verdict.broken.push_back(broken(memory.device, "tile memory for an exchange", exchanged, memory.capacity));
+  }
+}
+
+// The results of a micro-batch are one stream; inputs are split into shorter ones.
+void judge_streams(const MemoryInputs& inputs, Verdict& verdict) {
+  const RunSetup& setup = inputs.setup;
+  const Bytes have = inputs.constants.memory.host_stream;
+  if (setup.training() || setup.inference.results <= have) return;
+  for (std::int64_t replica = 0; replica < setup.replication_factor; ++replica) {
+    const std::int64_t ipu = replica * setup.ipus_per_replica + inputs.pipeline.forward().back().ipu;
+    verdict.broken.push_back(broken(fmt::format("ipu{}", ipu), "host stream", setup.inference.results, have));
+  }
+}
+
+}  // namespace
+
+MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  const RunSetup& setup = inputs.setup;
+  const IpuConstants& constants = inputs.constants;
+  const std::vector<std::vector<MemoryAccountEntry>> by_position = account_memory(inputs, costs);
+  const std::vector<PlacedParameters> parameters = place_parameters(inputs.graph, setup, constants);
+
+  MemoryAccount account;
+  std::vector<Bytes> streamed;  // by machine
+  const std::int64_t ipus = setup.replication_factor * setup.ipus_per_replica;
+  for (std::int64_t ipu = 0; ipu < ipus; ++ipu) {
+    const auto position = static_cast<std::size_t>(ipu % setup.ipus_per_replica);
+    const std::string name = fmt::format("ipu{}", ipu);
+    account.memories.push_back({name + ".sram", name, constants.chip.tile_memory * constants.chip.tiles,
+                                usable_memory(constants), by_position[position]});
+    const auto machine = static_cast<std::size_t>(ipu / constants.system.ipus_per_machine);
+    streamed.resize(std::max(streamed.size(), machine + 1));
+    streamed[machine] += streamed_state(parameters[position], inputs.settings, setup);
+  }
+  for (std::size_t machine = 0; machine < streamed.size(); ++machine) {
+    if (streamed[machine] == Bytes()) continue;
+    const std::string name = fmt::format("machine{}", machine);
+    const Bytes capacity = constants.system.links.streaming_memory;
+    account.memories.push_back(
+        {name + ".streaming_memory", name, capacity, capacity, {{k_remote_state, streamed[machine], true}}});
+  }
+  return account;
+}
+
+MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
+  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
+  return account_all({plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants}, *ipu_plan.costs);
+}
+
+Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  Verdict verdict;
+  for (const DeviceMemoryAccount& memory : account_all(inputs, costs).memories) {
+    if (memory.total() <= memory.limit) continue;
+    if (memory.memory.ends_with(".sram")) {
+      judge_tiles(memory, verdict);
+    } else {
+      verdict.broken.push_back(broken(memory.device, "Streaming Memory", memory.total(), memory.limit));
+    }
+  }
+  judge_streams(inputs, verdict);
+  return verdict;
+}
+
+Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan) {
+  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
+  return judge({plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants}, *ipu_plan.costs);
+}
+
+std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {
+  std::vector<std::string> notes;
+  const RunSetup& setup = ipu_plan.setup;
+  Bytes most;
+  if (setup.optimizer_state_offchip) {
+    for (const PlacedParameters& placed : place_parameters(plan.graph, setup, ipu_plan.constants)) {
+      most = std::max(most, streamed_state(placed, plan.settings, setup));
+    }
+  }
+  const Bytes share = ipu_plan.constants.system.links.streaming_memory_per_ipu;
+  if (most > share) {
+    notes.push_back(fmt::format(
+        "Streaming Memory: an IPU keeps {} there, more than the {} it gets unless it asks for more; that mode is "
+        "slower, by how much is not published and not in the time given here",
+        format_bytes(most), format_bytes(share)));
+  }
+  if (setup.auto_loss_scaling) {
+    notes.emplace_back(
+        "ipu.auto_loss_scaling: experimental, says PopART; its memory here is assumed from published settings");
+  }
+  return notes;
+}
+
+}  // namespace podsim::ipu

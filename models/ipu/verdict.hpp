@@ -1,0 +1,27 @@
+#pragma once
+// Whether a plan fits: tile memory of every IPU, Streaming Memory of every machine, the length of host streams.
+// Poplar has three messages for tile memory, and a limit stands for each: variables and code together ("tile memory");
+// beside it, where that is so, code alone ("tile memory for code") and an operation that receives more than all tiles
+// have ("tile memory for an exchange"); docs.graphcore.ai, Memory and Performance Optimisation, chapter 6.
+
+#include <string>
+#include <vector>
+
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/memory.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/verdict.hpp"
+
+namespace podsim::ipu {
+
+// Every IPU in use and, when optimizer state is off-chip, the Streaming Memory of every machine.
+MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs);
+MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan);
+
+Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs);
+Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan);
+
+// More state in Streaming Memory than an IPU gets by default; what is experimental.
+std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan);
+
+}  // namespace podsim::ipu

@@ -1,0 +1,126 @@
+// What is offered for a plan that does not fit is tried here as a user would: written into the experiment.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/run_experiment.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+// BERT-Large pre-training, graphcore/examples nlp/bert/pytorch, with one replica and its state on chip.
+const std::string k_phase1 = R"(
+system = "bow-pod16"
+[model]
+config = "bert-large-uncased"
+[workload]
+sequence_length = 128
+micro_batch_size = 8
+masked_tokens = 20
+optimizer = "lamb"
+first_moment_format = "float16"
+[ipu]
+layers_per_ipu = [3, 7, 7, 7]
+gradient_accumulation_steps = 2048
+matmul_proportion = [0.15, 0.18, 0.2, 0.25]
+recompute_checkpoint_every_layer = true
+optimizer_state_offchip = false
+)";
+
+// "a = 1 and b = 2": as overrides.
+std::vector<std::string> changes_in(const std::string& remedy) {
+  std::vector<std::string> changes;
+  for (std::size_t begin = 0; begin < remedy.size();) {
+    const std::size_t end = std::min(remedy.find(" and ", begin), remedy.size());
+    std::string change = remedy.substr(begin, end - begin);
+    change.replace(change.find(" = "), 3, "=");
+    changes.push_back(change);
+    begin = end + 5;
+  }
+  return changes;
+}
+
+// The remedy, which must help.
+std::string remedy_of(const std::string& toml, std::vector<std::string> overrides) {
+  const Plan plan = plan_of(toml, overrides);
+  const Verdict verdict = plan.family->verdict(plan, true);
+  REQUIRE_FALSE(verdict.fits());
+  const std::string remedy = verdict.broken.front().remedy;
+  CAPTURE(remedy);
+  REQUIRE(remedy.find(" = ") != std::string::npos);
+  for (const std::string& change : changes_in(remedy)) overrides.push_back(change);
+  const Plan changed = plan_of(toml, overrides);
+  CHECK(changed.family->verdict(changed, false).fits());
+  return remedy;
+}
+
+}  // namespace
+
+TEST_CASE("remedies: BERT-Large with state on chip and one replica fits once its state is split over replicas") {
+  CHECK(remedy_of(k_phase1, {}) == "ipu.replication_factor = 4 and ipu.replicated_tensor_sharding = true");
+}
+
+TEST_CASE("remedies: where the machine has room for one replica the state moves off the chip") {
+  CHECK(remedy_of(k_phase1, {"system=\"bow-pod4\""}) == "ipu.optimizer_state_offchip = true");
+}
+
+TEST_CASE("remedies: BERT-Large SQuAD on eight IPUs with one replica fits after what is offered") {
+  const std::string squad = experiment("bert-large-squad-bow-pod16");
+  CHECK(remedy_of(squad, {"ipu.replication_factor=1"}) == "workload.micro_batch_size = 3");
+  // with micro-batches of one there is nothing to make smaller
+  remedy_of(squad, {"ipu.replication_factor=1", "workload.micro_batch_size=1", "workload.sequence_length=512",
+                    "ipu.matmul_proportion=0.6"});
+}
+
+TEST_CASE("remedies: layers move from the fullest IPU to the emptiest") {
+  CHECK(remedy_of(k_phase1, {"ipu.optimizer_state_offchip=true", "ipu.layers_per_ipu=[1, 3, 8, 12]"}) ==
+        "ipu.layers_per_ipu = [2, 5, 8, 9]");
+}
+
+TEST_CASE("remedies: a lower proportion keeps what was lower already") {
+  const std::string gpt2 = R"(
+system = "pod4"
+[model]
+config = "gpt2-medium"
+[ipu]
+layers_per_ipu = [6, 6, 6, 6]
+gradient_accumulation_steps = 64
+matmul_proportion = [0.6, 0.05, 0.6, 0.6]
+)";
+  CHECK(remedy_of(gpt2, {}) ==
+        "ipu.matmul_proportion = [0.1, 0.05, 0.1, 0.1] and ipu.embedding_serialization_factor = 7");
+}
+
+TEST_CASE("remedies: the projection of a model with a decoder is serialised by a factor of its own") {
+  const std::string t5 = R"(
+system = "pod4"
+[model]
+config = "t5-base"
+[workload]
+sequence_length = 512
+micro_batch_size = 4
+[ipu]
+layers_per_ipu = [6, 6, 6, 6]
+gradient_accumulation_steps = 64
+matmul_proportion = 0.1
+)";
+  CHECK(remedy_of(t5, {}).starts_with("ipu.projection_serialization_factor = "));
+  const Plan serialised = plan_of(t5, {"ipu.projection_serialization_factor=2"});
+  const Plan whole = plan_of(t5);
+  const auto activations = [](const Plan& plan) {
+    return plan.family->memory_account(plan).memories.front().entries[4].bytes;
+  };
+  CHECK(2 * activations(serialised) == activations(whole));  // logits and their gradient, half of them at a time
+}
+
+TEST_CASE("remedies: moving state off the chip must not overfill Streaming Memory") {
+  const Plan plan = plan_of(k_phase1, {"system=\"bow-pod4\"", "system.streaming.memory=\"1 GB\""});
+  const Verdict verdict = plan.family->verdict(plan, true);
+  REQUIRE_FALSE(verdict.fits());
+  CHECK(verdict.broken.front().remedy.find("optimizer_state_offchip") == std::string::npos);
+}

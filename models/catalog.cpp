@@ -2,6 +2,8 @@
 
 #include "models/ipu/case_reader.hpp"
 #include "models/ipu/family.hpp"
+#include "models/rdu/case_reader.hpp"
+#include "models/rdu/family.hpp"
 #include "models/workloads/bart.hpp"
 #include "models/workloads/bert.hpp"
 #include "models/workloads/deberta.hpp"
@@ -21,6 +23,7 @@ namespace podsim {
 Catalog make_catalog() {
   Catalog catalog;
   catalog.families.push_back(std::make_unique<ipu::IpuFamily>());
+  catalog.families.push_back(std::make_unique<rdu::RduFamily>());
   catalog.model_kinds.push_back(std::make_unique<Bart>());
   catalog.model_kinds.push_back(std::make_unique<Bert>());
   catalog.model_kinds.push_back(std::make_unique<DeBerta>());
@@ -38,6 +41,7 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Wav2Vec2>());
   catalog.model_kinds.push_back(std::make_unique<Whisper>());
   catalog.case_readers.push_back(std::make_unique<ipu::IpuCaseReader>());
+  catalog.case_readers.push_back(std::make_unique<rdu::RduCaseReader>());
   return catalog;
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "models/ipu/case_row.hpp"
 #include "models/ipu/ipu_plan.hpp"
+#include "sim/plan/case_row.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/units/text.hpp"
 

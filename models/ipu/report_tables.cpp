@@ -41,14 +41,6 @@ std::string part_of(const std::string& segment) {
   return segment;
 }
 
-SimTime duration_of(const ProgramBlock& block, const RunResult& result) {
-  if (const auto* segment = std::get_if<SegmentId>(&block)) return result.segment_duration[segment->index()];
-  const Repeat& repeat = std::get<Repeat>(block);
-  SimTime once;
-  for (const ProgramBlock& inner : repeat.blocks) once += duration_of(inner, result);
-  return repeat.count * once;
-}
-
 }  // namespace
 
 Table stage_table(const Plan& plan, const IpuPlan& ipu_plan) {
@@ -108,7 +100,7 @@ Table parts_table(const std::string& name, const std::vector<ProgramBlock>& bloc
     } else {
       part = std::get<Repeat>(block).name;
     }
-    const double time = seconds_of(duration_of(block, result));
+    const double time = seconds_of(block_duration(block, result));
     const bool same = !table.rows.empty() && std::get<std::string>(table.rows.back()[0]) == part;
     if (same) {
       table.rows.back()[1] = std::get<double>(table.rows.back()[1]) + time;

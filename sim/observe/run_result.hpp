@@ -40,4 +40,7 @@ struct RunResult {
   std::vector<SimTime> segment_duration;  // by segment id; zero when it did not run
 };
 
+// Of a block with all its iterations.
+SimTime block_duration(const ProgramBlock& block, const RunResult& result);
+
 }  // namespace podsim

@@ -25,7 +25,7 @@ struct SkippedCase {
 };
 
 // What was measured: whether it fits; else a value that reports have, by its name there: "sequences_per_s",
-// "packs_per_s", "images_per_s" of the throughput, "step_s" of the step.
+// "packs_per_s", "images_per_s", "tokens_per_s" of the throughput, "step_s" of the step, or a family's own.
 inline constexpr std::string_view k_fits = "fits";
 
 struct PublishedCase {
@@ -36,6 +36,7 @@ struct PublishedCase {
   std::optional<double> measured;     // of a value
   std::optional<bool> measured_fits;  // of k_fits
   std::string lower_bound;            // why the measured rate is only a lower bound; empty: it is none
+  std::string excluded;               // why it is shown but in no figure; empty: it counts
   std::vector<std::string> defaults;  // "column = value" for every cell that was empty or missing
   std::variant<Experiment, SkippedCase> content;
 };

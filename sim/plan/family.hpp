@@ -81,6 +81,14 @@ struct ScheduleFacts {
   std::int64_t sections = 0;
 };
 
+// A value that only one family reports. Where its name is that of a shared one (time_to_first_token_s), it stands in
+// its place.
+struct ReportedValue {
+  std::string name;  // with its unit at the end: "host_latency_s"
+  std::string unit;  // "s", "1/s"; empty: a count
+  double value = 0;
+};
+
 struct LowerOptions {
   bool fold = true;  // simulate equal replicas once
 };
@@ -98,6 +106,11 @@ class Family {
   virtual const std::vector<KeySpec>& keys() const = 0;
   // Keys of the section without any effect on the result, with the reason; for warnings and the generated table.
   virtual std::vector<std::pair<std::string, std::string>> keys_without_effect() const = 0;
+  // Whether its costs come from the shared operator graph, so that what is said of that graph is said of the run.
+  virtual bool costs_model_graph() const { return true; }
+  // Writes into the shared sections what the family's own says of them (a command that names a batch size), before they
+  // are read. Contradictions go to `diagnostics`.
+  virtual void fill_shared(Value& /*document*/, Diagnostics&) const {}
   // All problems go to `diagnostics`, in the order of the family's documented checks; empty when there are errors.
   virtual std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const = 0;
   virtual StepFacts step_facts(const Plan& plan) const = 0;
@@ -112,6 +125,7 @@ class Family {
   }
   virtual Lowered lower(const Plan& plan, const LowerOptions& options) const = 0;
   virtual std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const = 0;
+  virtual std::vector<ReportedValue> values(const Plan&, const Lowered&, const RunResult&) const { return {}; }
 };
 
 }  // namespace podsim

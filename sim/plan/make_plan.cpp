@@ -33,6 +33,7 @@ class PlanMaker {
     choose_name();
     machine_ = choose_machine(document_, experiment_.overlays, configs_, plan_.resolved, diagnostics_);
     plan_.family = catalog_.family(machine_.family);
+    if (plan_.family != nullptr) plan_.family->fill_shared(document_, diagnostics_);
     const bool has_model = read_model();
     check_sections();
     // With problems elsewhere, too: its own are told in the same run. It gives no plan then.
@@ -261,7 +262,9 @@ class PlanMaker {
     plan_.constants = std::move(machine_.constants);
     plan_.graph = plan_.model_kind->build(plan_.shape, plan_.settings);
     const Place place = document_.find("model.config")->place();
-    for (const std::string& note : plan_.graph.notes) plan_.warnings.warning(place, "model.config", note);
+    const std::vector<std::string> notes =
+        plan_.family->costs_model_graph() ? plan_.graph.notes : std::vector<std::string>{};
+    for (const std::string& note : notes) plan_.warnings.warning(place, "model.config", note);
     std::string identity;
     for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
       for (const ResolvedKey& key : keys) {

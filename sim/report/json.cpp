@@ -345,6 +345,10 @@ std::string to_json(const Report& report) {
   write_verdict(json, report);
   write_throughput(json, report);
   write_latency(json, report.latency);
+  json.key("values");
+  json.begin_object();
+  for (const ReportedValue& value : report.values) json.member(value.name, value.value);
+  json.end_object();
   write_step(json, report);
   write_schedule(json, report);
   write_training(json, report.training);

@@ -150,14 +150,21 @@ std::optional<SimTime> cycle_time_of(const ScheduleFacts& schedule, const Simula
   return time;
 }
 
+std::optional<double> value_called(const Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.values, name, &ReportedValue::name);
+  if (found == report.values.end()) return std::nullopt;
+  return found->value;
+}
+
 Latency latency_of(const Report& report) {
   Latency latency;
   const std::int64_t cycles = report.schedule.request_cycles;
   latency.request_s = in_seconds(cycles > 0 && report.cycle_time ? cycles * *report.cycle_time : report.step_time);
   const std::int64_t tokens = report.batch.output_tokens;
   if (tokens == 0) return latency;
-  latency.time_per_output_token_s = in_seconds(step_time_of(report.step_time, tokens));
-  latency.time_to_first_token_s = latency.time_per_output_token_s;
+  const double evenly = in_seconds(step_time_of(report.step_time, tokens));
+  latency.time_per_output_token_s = value_called(report, "time_per_output_token_s").value_or(evenly);
+  latency.time_to_first_token_s = value_called(report, "time_to_first_token_s").value_or(evenly);
   return latency;
 }
 
@@ -253,6 +260,7 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   warn_beyond_peak(report);
   report.training = time_to_train(plan.settings, report.batch, report.step_time);
   report.cycle_time = cycle_time_of(report.schedule, run);
+  report.values = plan.family->values(plan, run.lowered, run.result);
   if (report.mode != RunMode::training) report.latency = latency_of(report);
   add_machine(run, steps, report);
   add_bottleneck(run, steps, report);

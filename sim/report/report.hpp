@@ -84,9 +84,10 @@ struct Report {
   StepFacts batch;
   std::optional<Throughput> throughput;  // absent in a check
   std::optional<Latency> latency;
-  SimTime step_time;           // one weight update, host call or request, see StepFacts
-  std::string busiest_device;  // empty in a check
-  CostVector breakdown;        // of the busiest device, for one step; sums to step_time
+  std::vector<ReportedValue> values;  // of the family alone
+  SimTime step_time;                  // one weight update, host call or request, see StepFacts
+  std::string busiest_device;         // empty in a check
+  CostVector breakdown;               // of the busiest device, for one step; sums to step_time
   ScheduleFacts schedule;
   std::optional<SimTime> cycle_time;
   std::optional<TimeToTrain> training;

@@ -393,6 +393,18 @@ std::string latency_text(const std::optional<Latency>& latency) {
   return heading("Latency") + "  " + line + '\n';
 }
 
+std::string values_text(const std::vector<ReportedValue>& values) {
+  if (values.empty()) return "";
+  TextTable table;
+  table.column("value", Align::left);
+  table.column("", Align::right);
+  for (const ReportedValue& value : values) {
+    const bool time = value.unit == "s";
+    table.row({value.name, time ? format_time(to_sim_time(seconds(value.value))) : human_number(value.value)});
+  }
+  return heading("Further values") + table.text(k_width);
+}
+
 std::string cell_text(const Cell& cell) {
   if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) return grouped(*integer);
@@ -447,8 +459,8 @@ std::string foot(const Report& report) {
 
 std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
-                     latency_text(report.latency) + devices_text(report) + memories_text(report) + links_text(report) +
-                     training_text(report.training);
+                     latency_text(report.latency) + values_text(report.values) + devices_text(report) +
+                     memories_text(report) + links_text(report) + training_text(report.training);
   for (const Table& table : report.tables) text += table_text(table);
   return text + warnings_text(report.warnings) + foot(report);
 }

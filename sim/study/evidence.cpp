@@ -26,16 +26,17 @@ class Evidence {
   Evidence(const CsvTable& table, const std::string& file, const std::vector<CaseFeature>& features)
       : table_(table), file_(file), features_(features) {
     check_header();
+    select_rows();
   }
 
   EvidenceReport report() const {
     EvidenceReport report;
     const CsvRow* nearest = nullptr;
     double least = 0;
-    for (const CsvRow& row : table_.rows) {
-      const double distance = distance_to(row);
+    for (const CsvRow* row : rows_) {
+      const double distance = distance_to(*row);
       if (nearest != nullptr && !(distance < least)) continue;
-      nearest = &row;
+      nearest = row;
       least = distance;
     }
     if (nearest == nullptr) return report;
@@ -52,12 +53,23 @@ class Evidence {
     throw ConfigError(diagnostics);
   }
 
-  void check_header() const {
-    bool sound = table_.columns.size() == k_fixed_columns + features_.size();
-    for (std::size_t f = 0; sound && f < features_.size(); ++f) {
-      sound = table_.columns[k_fixed_columns + f] == features_[f].name;
-    }
+  void check_header() {
+    const bool sound = table_.columns.size() > k_fixed_columns && table_.columns[0] == "id" &&
+                       table_.columns[1] == "measured" && table_.columns[2] == "predicted";
     if (!sound) broken(1, "the columns are not those of the evidence");
+  }
+
+  // Cases of other families have other columns, and empty cells in these.
+  void select_rows() {
+    for (const CaseFeature& feature : features_) {
+      const auto found = std::ranges::find(table_.columns, feature.name);
+      if (found == table_.columns.end()) return;
+      columns_.push_back(static_cast<std::size_t>(found - table_.columns.begin()));
+    }
+    for (const CsvRow& row : table_.rows) {
+      const bool same = std::ranges::all_of(columns_, [&](std::size_t column) { return !row.cells[column].empty(); });
+      if (same) rows_.push_back(&row);
+    }
   }
 
   double number(const CsvRow& row, std::size_t column) const {
@@ -73,9 +85,9 @@ class Evidence {
     for (std::size_t f = 0; f < features_.size(); ++f) {
       const CaseFeature& feature = features_[f];
       if (feature.number) {
-        const double theirs = std::max(1.0, number(row, k_fixed_columns + f));
+        const double theirs = std::max(1.0, number(row, columns_[f]));
         distance += feature.weight * std::abs(std::log2(std::max(1.0, *feature.number) / theirs));
-      } else if (row.cells[k_fixed_columns + f] != feature.text) {
+      } else if (row.cells[columns_[f]] != feature.text) {
         distance += feature.weight;
       }
     }
@@ -85,21 +97,20 @@ class Evidence {
   // Ranges of numbers are those of the same kind of model, or of all cases when there is none.
   void add_outside(std::size_t f, EvidenceReport& report) const {
     const CaseFeature& feature = features_[f];
-    const std::size_t column = k_fixed_columns + f;
+    const std::size_t column = columns_[f];
     if (!feature.number) {
-      const bool seen = std::any_of(table_.rows.begin(), table_.rows.end(),
-                                    [&](const CsvRow& row) { return row.cells[column] == feature.text; });
+      const bool seen =
+          std::ranges::any_of(rows_, [&](const CsvRow* row) { return row->cells[column] == feature.text; });
       if (!seen) report.outside.push_back(fmt::format("{} {}", feature.name, feature.text));
       return;
     }
-    const bool same_kind = std::any_of(table_.rows.begin(), table_.rows.end(), [&](const CsvRow& row) {
-      return row.cells[k_fixed_columns] == features_.front().text;
-    });
+    const auto is_same_kind = [&](const CsvRow* row) { return row->cells[columns_[0]] == features_.front().text; };
+    const bool same_kind = std::ranges::any_of(rows_, is_same_kind);
     std::optional<double> lowest;
     std::optional<double> highest;
-    for (const CsvRow& row : table_.rows) {
-      if (same_kind && row.cells[k_fixed_columns] != features_.front().text) continue;
-      const double value = number(row, column);
+    for (const CsvRow* row : rows_) {
+      if (same_kind && !is_same_kind(row)) continue;
+      const double value = number(*row, column);
       lowest = std::min(lowest.value_or(value), value);
       highest = std::max(highest.value_or(value), value);
     }
@@ -113,6 +124,8 @@ class Evidence {
   const CsvTable& table_;
   const std::string& file_;
   const std::vector<CaseFeature>& features_;
+  std::vector<std::size_t> columns_;  // by feature
+  std::vector<const CsvRow*> rows_;   // with all features
 };
 
 }  // namespace
@@ -133,16 +146,23 @@ EvidenceReport evidence_for(const Plan& plan, const Catalog& catalog, const Conf
 }
 
 std::string evidence_table(const Validation& validation) {
+  const auto belongs = [](const ValidatedCase& one) { return one.counts() && one.error_pct && one.is_rate(); };
+  std::vector<std::string> header{"id", "measured", "predicted"};
+  for (const ValidatedCase& one : validation.cases) {
+    if (!belongs(one)) continue;
+    for (const CaseFeature& feature : one.features) {
+      if (std::ranges::count(header, feature.name) == 0) header.push_back(feature.name);
+    }
+  }
   std::string text;
   for (const ValidatedCase& one : validation.cases) {
-    if (!one.counts() || !one.error_pct || !one.is_rate()) continue;
-    if (text.empty()) {
-      std::vector<std::string> header{"id", "measured", "predicted"};
-      for (const CaseFeature& feature : one.features) header.push_back(feature.name);
-      text += csv_line(header);
-    }
+    if (!belongs(one)) continue;
+    if (text.empty()) text = csv_line(header);
     std::vector<std::string> cells{one.id, format_number(*one.measured), fmt::format("{:.6g}", *one.predicted)};
-    for (const CaseFeature& feature : one.features) cells.push_back(feature.text);
+    cells.resize(header.size());
+    for (const CaseFeature& feature : one.features) {
+      cells[static_cast<std::size_t>(std::ranges::find(header, feature.name) - header.begin())] = feature.text;
+    }
     text += csv_line(cells);
   }
   return text;

@@ -56,10 +56,13 @@ std::string first_problem(const Diagnostics& diagnostics) {
 
 std::optional<double> value_of(const Report& report, const std::string& quantity) {
   if (quantity == "step_s") return report.step_time.duration().in_base();
+  const auto own = std::ranges::find(report.values, quantity, &ReportedValue::name);
+  if (own != report.values.end()) return own->value;
   if (!report.throughput) return std::nullopt;
   if (quantity == "sequences_per_s") return report.throughput->sequences_per_s;
   if (quantity == "packs_per_s") return report.throughput->samples_per_s;
   if (quantity == "images_per_s") return report.throughput->images_per_s;
+  if (quantity == "tokens_per_s") return report.throughput->tokens_per_s;
   return std::nullopt;
 }
 
@@ -99,6 +102,7 @@ class Validator {
     result.measured = published.measured;
     result.measured_fits = published.measured_fits;
     result.lower_bound = published.lower_bound;
+    result.excluded = published.excluded;
     result.defaults = published.defaults;
     if (const auto* skipped = std::get_if<SkippedCase>(&published.content)) {
       result.skipped_reason = skipped->reason;
@@ -113,6 +117,7 @@ class Validator {
     }
     predict(*made.plan, result);
     if (!result.ran()) return result;
+    result.family = made.plan->family->name();
     result.fitted = was_fitted(*made.plan, published.source_id);
     result.features = reader.features(*made.plan);
     return result;
@@ -167,6 +172,12 @@ void add_values(const std::vector<ValidatedCase>& cases, const std::string& name
   groups.push_back(std::move(group));
 }
 
+void add_rates(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
+               std::vector<ValidationGroup>& groups) {
+  add_values(
+      cases, name, [&](const ValidatedCase& one) { return one.is_rate() && belongs(one); }, groups);
+}
+
 void add_points(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
                 std::vector<ValidationGroup>& groups) {
   ValidationGroup group;
@@ -183,7 +194,15 @@ void add_points(const std::vector<ValidatedCase>& cases, const std::string& name
   groups.push_back(std::move(group));
 }
 
-// In the order of their first case.
+// In the order of their first case, like the next.
+std::vector<std::string> families_of(const std::vector<ValidatedCase>& cases) {
+  std::vector<std::string> families;
+  for (const ValidatedCase& one : cases) {
+    if (!one.family.empty() && std::ranges::count(families, one.family) == 0) families.push_back(one.family);
+  }
+  return families;
+}
+
 std::vector<std::string> other_quantities(const std::vector<ValidatedCase>& cases) {
   std::vector<std::string> quantities;
   for (const ValidatedCase& one : cases) {
@@ -224,12 +243,20 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
   const Selection all = [](const ValidatedCase&) { return true; };
   const Selection fitted = [](const ValidatedCase& one) { return one.fitted; };
   const Selection held_out = [](const ValidatedCase& one) { return !one.fitted; };
-  const Selection rate = [](const ValidatedCase& one) { return one.is_rate(); };
-  add_values(cases, "throughput", rate, groups);
-  add_values(
-      cases, "throughput, fitted", [](const ValidatedCase& one) { return one.is_rate() && one.fitted; }, groups);
-  add_values(
-      cases, "throughput, held out", [](const ValidatedCase& one) { return one.is_rate() && !one.fitted; }, groups);
+  add_rates(cases, "throughput", all, groups);
+  add_rates(cases, "throughput, fitted", fitted, groups);
+  add_rates(cases, "throughput, held out", held_out, groups);
+  const std::vector<std::string> families = families_of(cases);
+  for (const std::string& family : families) {
+    if (families.size() == 1) break;
+    const std::string name = "throughput, " + family;
+    const auto own = [&](const ValidatedCase& one) { return one.family == family; };
+    add_rates(cases, name, own, groups);
+    add_rates(
+        cases, name + ", fitted", [&](const ValidatedCase& one) { return own(one) && one.fitted; }, groups);
+    add_rates(
+        cases, name + ", held out", [&](const ValidatedCase& one) { return own(one) && !one.fitted; }, groups);
+  }
   for (const char* feature : {"model", "chip", "software"}) {
     std::vector<std::string> values;
     for (const ValidatedCase& one : cases) {
@@ -237,9 +264,9 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
       if (!value.empty() && std::ranges::count(values, value) == 0) values.push_back(value);
     }
     for (const std::string& value : values) {
-      add_values(
+      add_rates(
           cases, fmt::format("throughput, {} {}", feature, value),
-          [&](const ValidatedCase& one) { return one.is_rate() && feature_of(one, feature) == value; }, groups);
+          [&](const ValidatedCase& one) { return feature_of(one, feature) == value; }, groups);
     }
   }
   for (const std::string& quantity : other_quantities(cases)) {

@@ -18,6 +18,7 @@ struct ReferenceTable {
 struct ValidatedCase {
   std::string id;
   std::string source;                        // where it was published
+  std::string family;                        // of the machine; empty when it did not run
   std::string quantity = "sequences_per_s";  // see PublishedCase
   std::optional<double> measured;
   std::optional<double> predicted;
@@ -26,12 +27,13 @@ struct ValidatedCase {
   std::optional<bool> predicted_fits;  // also of a measured rate: whether its memory account fits
   bool fitted = false;                 // its id stands among the sources of a fitted constant that the run read
   std::string lower_bound;             // why the measured rate is only a lower bound; empty: it is none
+  std::string excluded;                // why it is shown but in no figure; empty: it counts, unless it is a bound
   std::vector<std::string> defaults;
   std::string skipped_reason;  // empty: it ran
   std::vector<CaseFeature> features;
 
   bool ran() const { return skipped_reason.empty(); }
-  bool counts() const { return ran() && lower_bound.empty(); }  // in the figures of a group
+  bool counts() const { return ran() && lower_bound.empty() && excluded.empty(); }  // in the figures of a group
   bool is_point() const { return quantity == k_fits; }
   bool is_rate() const { return quantity.ends_with("_per_s"); }
   bool wrong() const { return ran() && is_point() && measured_fits != predicted_fits; }

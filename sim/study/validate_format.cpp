@@ -34,6 +34,7 @@ std::string percent(const std::optional<double>& value, bool sign) {
 
 std::string standing(const ValidatedCase& one) {
   if (!one.lower_bound.empty()) return "lower bound";
+  if (!one.excluded.empty()) return "excluded";
   return one.fitted ? "fitted" : "held out";
 }
 

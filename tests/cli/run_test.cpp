@@ -62,6 +62,29 @@ TEST_CASE("run: flags alone describe the same run as an experiment file") {
   CHECK(from_flags.find("step.time_ps")->as_integer() == from_file.find("step.time_ps")->as_integer());
 }
 
+TEST_CASE("run: a published command and a model are a whole run, as text or from a file") {
+  const ExperimentFolder folder;
+  const std::string command = "python app.py compile -b 16 -o3 --num-tiles 4 --pef-name=gpt";
+  folder.write("compile.sh", command + "\n");
+  const std::string machine = "--system sn30 --model gpt2 --compile ";
+  const Value from_text = json_of(run_json(folder, machine + "'" + command + "'"));
+  const Value from_file = json_of(run_json(folder, machine + "@compile.sh"));
+  CHECK(from_text.find("batch.global")->as_integer() == 16);
+  CHECK(from_text.find("schedule.kind")->as_string() == "sections, o3");
+  CHECK(from_text.find("step.time_ps")->as_integer() == from_file.find("step.time_ps")->as_integer());
+  const Value launched =
+      json_of(run_json(folder, machine + "'" + command +
+                                   " --data-parallel -ws 2' --launch 'mpirun -np 4 python app.py run -b 16 "
+                                   "--data-parallel --reduce-on-rdu --pef=out/gpt/gpt.pef'"));
+  CHECK(launched.find("batch.global")->as_integer() == 64);
+  const CommandResult contradiction =
+      folder.podsim("check --system sn30 --model gpt2 --set workload.micro_batch_size=8 --compile '" + command + "'");
+  CHECK(contradiction.exit_code == 2);
+  CHECK(contradiction.err ==
+        "command line: workload.micro_batch_size: is 8, but the compile command says -b 16; expected one of them, or "
+        "both equal\n");
+}
+
 TEST_CASE("run: the JSON report has the documented keys") {
   const ExperimentFolder folder;
   const Value report = json_of(run_json(folder, "experiment.toml --set workload.target_samples=1000000"));

@@ -23,6 +23,8 @@ std::vector<OptionSpec> experiment_options() {
   return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
           {"model", "NAME|FILE", "a shipped model or a config.json"},
           {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
+          {"compile", "TEXT|@FILE", "a SambaFlow compile command"},
+          {"launch", "TEXT|@FILE", "the command that runs its program"},
           {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true},
           {"overlay", "FILE", "constants that replace shipped ones", true},
           {"configs", "DIR", "use this folder in place of the shipped configs"}};
@@ -38,6 +40,11 @@ std::vector<std::string> input_files(const Arguments& arguments) {
   for (const char* option : {"system", "model", "ipu-config", "overlay"}) {
     for (const std::string& file : arguments.values(option)) files.push_back(file);
   }
+  for (const char* option : {"compile", "launch"}) {
+    for (const std::string& text : arguments.values(option)) {
+      if (text.starts_with('@')) files.push_back(text.substr(1));
+    }
+  }
   return files;
 }
 
@@ -47,8 +54,11 @@ ConfigFiles configs_from(const Arguments& arguments) {
 }
 
 Experiment experiment_from(const Arguments& arguments, const std::string& file) {
-  static constexpr std::pair<const char*, const char*> k_keys[] = {
-      {"system", "system"}, {"model", "model.config"}, {"ipu-config", "ipu.config"}};
+  static constexpr std::pair<const char*, const char*> k_keys[] = {{"system", "system"},
+                                                                   {"model", "model.config"},
+                                                                   {"ipu-config", "ipu.config"},
+                                                                   {"compile", "rdu.compile"},
+                                                                   {"launch", "rdu.launch"}};
   if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
   Diagnostics diagnostics;
   Experiment experiment;

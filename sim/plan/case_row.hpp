@@ -9,7 +9,7 @@
 
 #include "sim/plan/case_reader.hpp"
 
-namespace podsim::ipu {
+namespace podsim {
 
 class CaseRowReader {
  public:
@@ -61,4 +61,4 @@ class CaseRowReader {
   std::vector<std::string> defaults_;
 };
 
-}  // namespace podsim::ipu
+}  // namespace podsim

@@ -1,4 +1,4 @@
-#include "models/ipu/case_row.hpp"
+#include "sim/plan/case_row.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "sim/units/text.hpp"
 
-namespace podsim::ipu {
+namespace podsim {
 
 CaseRowReader::CaseRowReader(const CaseRow& row) : row_(row), place_{row.file, row.line, 0} {
   experiment_.document = Value::table(place_);
@@ -152,4 +152,4 @@ Experiment CaseRowReader::take() {
   return std::move(experiment_);
 }
 
-}  // namespace podsim::ipu
+}  // namespace podsim

@@ -1,0 +1,121 @@
+#include "models/rdu/section_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core/check.hpp"
+
+namespace podsim::rdu {
+
+namespace {
+
+bool leaves(const RduTensor& tensor, const std::vector<std::uint32_t>& section_of, std::uint32_t section) {
+  if (tensor.model_output) return true;
+  return std::ranges::any_of(tensor.consumers,
+                             [&](OperatorId consumer) { return section_of[consumer.index()] != section; });
+}
+
+bool enters(const RduTensor& tensor, const std::vector<std::uint32_t>& section_of, std::uint32_t section) {
+  return !tensor.producer.valid() || section_of[tensor.producer.index()] != section;
+}
+
+SectionBound bound_of(const SectionTime& time, const SectionRates& rates) {
+  if (rates.issue_interval > time.loads + time.execute) return SectionBound::issue;
+  return time.compute > time.memory ? SectionBound::compute : SectionBound::memory;
+}
+
+}  // namespace
+
+std::vector<SectionWork> section_work(const OperatorGraph& graph, const Partition& partition) {
+  const std::vector<std::uint32_t> section_of = section_of_operators(graph, partition);
+  std::vector<SectionWork> work(partition.sections.size());
+  // The last section that read a tensor: operators ascend from section to section, so each section counts it once.
+  std::vector<std::uint32_t> read_by(graph.tensors.size(), UINT32_MAX);
+  for (std::uint32_t i = 0; i < partition.sections.size(); ++i) {
+    for (const OperatorId id : partition.sections[i].operators) {
+      const RduOperator& op = graph[id];
+      work[i].flop += op.flop;
+      work[i].weights += op.weight_bytes;
+      for (const TensorId tensor : op.inputs) {
+        if (read_by[tensor.index()] == i || !enters(graph[tensor], section_of, i)) continue;
+        read_by[tensor.index()] = i;
+        work[i].read += graph[tensor].bytes;
+      }
+      for (const TensorId tensor : op.outputs) {
+        if (leaves(graph[tensor], section_of, i)) work[i].written += graph[tensor].bytes;
+      }
+    }
+  }
+  return work;
+}
+
+SectionTime section_time(const SectionWork& work, double factor, const SectionRates& rates) {
+  PODSIM_CHECK(factor > 0, "a resource factor is not positive");
+  SectionTime time;
+  time.compute = work.flop / (rates.peak * (rates.efficiency * factor));
+  time.memory = work.bytes().size() / rates.memory;
+  time.loads = rates.program_load + rates.argument_load;
+  time.execute = std::max(time.compute, time.memory);
+  time.total = std::max(rates.issue_interval, time.loads + time.execute);
+  time.bound = bound_of(time, rates);
+  return time;
+}
+
+std::vector<SectionTime> section_times(const Partition& partition, const std::vector<SectionWork>& work,
+                                       const SectionRates& rates) {
+  PODSIM_CHECK(work.size() == partition.sections.size(), "work of another partition");
+  std::vector<SectionTime> times;
+  times.reserve(work.size());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    times.push_back(section_time(work[i], partition.factors.of(partition.sections[i].phase), rates));
+  }
+  return times;
+}
+
+DeviceTime device_time(const Partition& partition, const std::vector<SectionWork>& work, const SectionRates& rates) {
+  DeviceTime sum;
+  const std::vector<SectionTime> times = section_times(partition, work, rates);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const SectionTime& time = times[i];
+    sum.total += time.total;
+    sum.execute += time.execute;
+    sum.program_load += rates.program_load;
+    sum.argument_load += rates.argument_load;
+    sum.issue_wait += time.total - time.loads - time.execute;
+    sum.flop += work[i].flop;
+    sum.bytes += work[i].bytes();
+    sum.issue_bound += time.bound == SectionBound::issue ? 1 : 0;
+    sum.compute_bound += time.bound == SectionBound::compute ? 1 : 0;
+    sum.memory_bound += time.bound == SectionBound::memory ? 1 : 0;
+  }
+  sum.sections = static_cast<std::int64_t>(times.size());
+  return sum;
+}
+
+StageView section_stages(const OperatorGraph& graph, const RduSection& section, double factor,
+                         const SectionRates& rates, std::int64_t compute_units, std::int64_t tiles) {
+  PODSIM_CHECK(tiles >= 1 && compute_units >= 1 && factor > 0, "no tiles or compute units");
+  FlopCount whole;
+  for (const OperatorId id : section.operators) whole += graph[id].flop;
+  StageView view;
+  view.tiles = tiles;
+  for (const OperatorId id : section.operators) {
+    const FlopCount own = graph[id].flop;
+    SectionStage stage;
+    stage.op = id;
+    stage.compute_share = whole.in_base() > 0 ? own / whole : 0.0;
+    const double units = stage.compute_share * factor * static_cast<double>(compute_units);
+    stage.units = std::max<std::int64_t>(1, std::llround(units));
+    if (stage.compute_share > 0) {
+      const FlopRate rate = rates.peak * (rates.efficiency * factor * stage.compute_share);
+      stage.per_tile = own / rate / static_cast<double>(tiles);
+    }
+    view.slowest = std::max(view.slowest, stage.per_tile);
+    view.stages.push_back(stage);
+  }
+  const std::int64_t steps = section.operators.empty() ? 0 : tiles + std::ssize(section.operators) - 1;
+  view.filled = view.slowest * static_cast<double>(steps);
+  return view;
+}
+
+}  // namespace podsim::rdu

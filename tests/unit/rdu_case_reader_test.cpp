@@ -1,0 +1,127 @@
+// Rows of published RDU measurements as experiments, and the shipped table against the model.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "models/catalog.hpp"
+#include "models/rdu/case_reader.hpp"
+#include "sim/study/validate.hpp"
+
+using namespace podsim;
+
+namespace {
+
+CaseRow row_with(const std::map<std::string, std::string>& changes) {
+  CaseRow row{"t.csv", 2, {}};
+  const std::map<std::string, std::string> cells = {{"id", "one"},       {"hardware", "sn30"},
+                                                    {"rdus", "0.5"},     {"model_config", "gpt2-h1600-l1"},
+                                                    {"layers", "1"},     {"metric", "rdu_latency_s"},
+                                                    {"value", "0.3"},    {"mode", "training"},
+                                                    {"seq_len", "1024"}, {"batch", "16"},
+                                                    {"opt_mode", "o3"},  {"tiles", "4"},
+                                                    {"profiled", "true"}};
+  for (const auto& [column, cell] : cells) row.cells[column] = cell;
+  for (const auto& [column, cell] : changes) row.cells[column] = cell;
+  return row;
+}
+
+PublishedCase read(const std::map<std::string, std::string>& changes) {
+  return rdu::RduCaseReader().read(row_with(changes)).front();
+}
+
+std::string reason(const std::map<std::string, std::string>& changes) {
+  const PublishedCase one = read(changes);
+  const auto* skipped = std::get_if<SkippedCase>(&one.content);
+  return skipped == nullptr ? "" : skipped->reason;
+}
+
+const Validation& shipped() {
+  static const Validation validation = [] {
+    Diagnostics diagnostics;
+    const ConfigFiles configs = ConfigFiles::embedded();
+    const std::string file = "references/rdu-runs.csv";
+    return validate({{file, configs.text(file).value_or("")}}, make_catalog(), configs, {}, diagnostics);
+  }();
+  return validation;
+}
+
+// Mean of |error| over the shipped cases that `belongs` accepts and that count.
+template <class Belongs>
+double mape(Belongs belongs) {
+  double sum = 0;
+  int cases = 0;
+  for (const ValidatedCase& one : shipped().cases) {
+    if (!one.counts() || !one.error_pct || !belongs(one)) continue;
+    sum += std::abs(*one.error_pct);
+    ++cases;
+  }
+  REQUIRE(cases > 0);
+  return sum / cases;
+}
+
+std::string feature(const ValidatedCase& one, const std::string& name) {
+  const auto found = std::ranges::find(one.features, name, &CaseFeature::name);
+  return found == one.features.end() ? "" : found->text;
+}
+
+}  // namespace
+
+TEST_CASE("rdu rows: a row becomes a command and its workload") {
+  const PublishedCase one = read({});
+  REQUIRE(std::holds_alternative<Experiment>(one.content));
+  const Value& document = std::get<Experiment>(one.content).document;
+  CHECK(one.quantity == "rdu_latency_s");
+  CHECK(document.find("rdu.compile")->as_string() == "python app.py compile -b 16 --pef-name=app -o3 --num-tiles 4");
+  CHECK(document.find("rdu.host_model")->as_string() == "profiled");
+  CHECK(document.find("model.num_hidden_layers")->as_integer() == 1);
+  CHECK(read({{"exclude_reason", "odd"}}).excluded == "odd");
+  CHECK(read({{"speculative_decoding", "true"}}).excluded == "speculative decoding, which is not modelled");
+}
+
+TEST_CASE("rdu rows: a row that cannot be run says why") {
+  CHECK(reason({{"metric", "speedup"}}) == "metric speedup is not compared");
+  CHECK(reason({{"hardware", "sn50"}}) == "hardware \"sn50\" is not known");
+  CHECK(reason({{"mode", "tuning"}}) == "mode \"tuning\" is not known");
+  CHECK(reason({{"model_config", ""}}) == "model_config is not given");
+  CHECK(reason({{"seq_len", ""}}) == "seq_len is not given");
+  CHECK(reason({{"id", ""}}) == "id is not given");
+}
+
+TEST_CASE("rdu rows: the shipped device times are predicted within 4 %, section counts within one or 4 %") {
+  const auto device = [](const char* level) {
+    return mape([level](const ValidatedCase& one) {
+      return one.quantity == "rdu_latency_s" && feature(one, "level") == level;
+    });
+  };
+  CHECK(device("o0") <= 4.0);
+  CHECK(device("o3") <= 4.0);
+  for (const ValidatedCase& one : shipped().cases) {
+    if (one.quantity != "total_sections" || !one.ran()) continue;
+    CAPTURE(one.id);
+    CHECK(std::abs(*one.predicted - *one.measured) <= std::max(1.0, 0.04 * *one.measured));
+  }
+}
+
+TEST_CASE("rdu rows: Llama-3 serving is predicted within 4 % at batch 1 and 10 % beyond") {
+  const auto serving = [](bool single) {
+    return mape([single](const ValidatedCase& one) {
+      const bool llama3 = one.quantity == "total_tokens_per_s" && feature(one, "sequence_length") == "8192";
+      return llama3 && (feature(one, "batch") == "1") == single;
+    });
+  };
+  CHECK(serving(true) <= 4.0);
+  CHECK(serving(false) <= 10.0);
+}
+
+TEST_CASE("rdu rows: host, step and rate of the profiled runs stay within the bands") {
+  for (const ValidatedCase& one : shipped().cases) {
+    if (!one.counts() || !one.ran() || feature(one, "mode") != "training" || feature(one, "model") != "gpt2") continue;
+    CAPTURE(one.id);
+    if (one.quantity == "host_latency_s") CHECK(std::abs(*one.error_pct) <= 10.0);
+    if (one.quantity == "step_s" || one.is_rate()) CHECK(std::abs(*one.error_pct) <= 9.0);
+  }
+}

@@ -1,0 +1,121 @@
+// What an [rdu] section and its commands cannot mean, told with place, expectation and remedy.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "models/rdu/rdu_plan.hpp"
+#include "tests/support/run_experiment.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+std::string training(const std::string& command, const std::string& more = "") {
+  return "system = \"sn30\"\n[model]\nconfig = \"gpt2\"\n[workload]\nsequence_length = 512\n[rdu]\ncompile = \"" +
+         command + "\"\n" + more;
+}
+
+const std::string k_half = "python app.py compile -b 16 -o3 --num-tiles 4 --pef-name=p";
+const std::string k_serving =
+    "system = \"sn40l-8\"\n[model]\nconfig = \"llama-3-8b\"\n[workload]\nmode = \"generation\"\ninput_tokens = 128\n"
+    "output_tokens = 128\n[rdu]\ncompile = \"python app.py compile -b 1 --inference --tensor-parallel weight "
+    "--n-chips 8 "
+    "--pef-name=p\"\n";
+
+bool tells(const std::string& toml, const std::vector<std::string>& overrides, const std::string& text) {
+  const std::string problems = problems_of(toml, overrides);
+  CAPTURE(problems);
+  CAPTURE(text);
+  const bool told = problems.find(text) != std::string::npos;
+  CHECK(told);
+  return told;
+}
+
+const rdu::RduSetup& setup_of(const Plan& plan) {
+  return dynamic_cast<const rdu::RduPlan&>(*plan.family_plan).setup;
+}
+
+}  // namespace
+
+TEST_CASE("rdu section: what a command says of the workload fills it, and contradictions are told") {
+  const Plan plan = plan_of(training("python app.py compile -b 8 -o1 --num-tiles 4 --max_seq_length 256 --pef-name=p"),
+                            {"workload.sequence_length=256"});
+  CHECK(plan.settings.micro_batch_size == 8);
+  CHECK(plan.settings.sequence_length == 256);
+  CHECK(plan.settings.mode == RunMode::training);
+  CHECK(plan.settings.precision == "bf16");
+  CHECK_FALSE(plan.settings.recompute);
+  tells(training("python app.py compile -b 8 --num-tiles 4 --max_seq_length 256 --pef-name=p"), {},
+        "workload.sequence_length: is 512, but the compile command says --max_seq_length 256; expected one of them, or "
+        "both equal");
+  tells(training("python app.py compile -b 8 --num-tiles 4 --inference --pef-name=p"), {"workload.mode=\"training\""},
+        "workload.mode: is \"training\", but the compile command says --inference: its program has no backward pass; "
+        "expected \"inference\" or \"generation\"");
+  tells(training(k_half), {"workload.mode=\"inference\""},
+        "workload.mode: is \"inference\", but the compile command makes a program for training; expected "
+        "--inference in "
+        "the compile command");
+}
+
+TEST_CASE("rdu section: values that no run can have are refused") {
+  tells(training(k_half, "release = \"new\"\n"), {},
+        "rdu.release: \"new\" is no release; expected a text such as "
+        "\"1.17\"");
+  tells(training(k_half, "define.BS = true\n"), {},
+        "rdu.define.BS: is a boolean; expected the value of a variable, as "
+        "text or whole number");
+  tells(training(k_half), {"workload.precision=\"fp32\""},
+        "workload.precision: \"fp32\" is not calibrated for RDUs; expected bf16");
+  tells(training(k_half), {"workload.packing_factor=2"},
+        "workload.packing_factor: is not modelled for RDUs; "
+        "expected 1");
+  tells(training(k_half), {"model.config=\"vit-base-patch16-224\""},
+        "model.config: the operators of a vit are not known for RDUs; expected a model of type gpt2, llama, mistral, "
+        "bert or roberta");
+  tells(training(k_half, "replicas = 17\n"), {},
+        "rdu.replicas: 17 of 4 tiles each need 68 tiles; 1 node of sn30 have 64; expected at most 16, or more in "
+        "system.nodes");
+  tells(training(k_half), {"system.slowdown.rdu9=2"},
+        "system.slowdown.rdu9: no such device; expected such as rdu0-tiles0-3");
+  tells(training("python app.py compile -b 16 -o3 --num-tiles 8 --tensor-parallel weight --n-chips 8 --pef-name=p"), {},
+        "rdu.compile: 12 attention heads do not divide among 8 RDUs; expected a number of RDUs that divides them");
+}
+
+TEST_CASE("rdu section: keys of generation and of training warn in the other mode") {
+  tells(training(k_half, "static_sequence_length = 512\n"), {},
+        "warning: rdu.static_sequence_length: has no effect: it is of generation alone");
+  tells(k_serving, {"rdu.host_model=\"profiled\""}, "warning: rdu.host_model: has no effect: it is of training alone");
+}
+
+TEST_CASE("rdu section: a request must fit the compiled cache, and only HBM chips launch by themselves") {
+  tells(k_serving, {"rdu.static_sequence_length=200"},
+        "rdu.static_sequence_length: 200 is less than the 256 tokens of a request; expected at least 256");
+  std::string half = k_serving;
+  half.replace(half.find("sn40l-8"), 7, "sn30");
+  half.replace(half.find("--tensor-parallel weight --n-chips 8"), 36, "--num-tiles 4");
+  tells(half, {"rdu.orchestration=\"hardware\""},
+        "rdu.orchestration: the hardware of this chip does not launch sections; expected \"software\"");
+}
+
+TEST_CASE("rdu section: all tiles of an SN30 are two copies that share the batch") {
+  const Plan plan = plan_of(training("python app.py compile -b 16 -o3 --num-tiles 8 --pef-name=p"));
+  CHECK(setup_of(plan).parts == 2);
+  CHECK(setup_of(plan).tiles_per_part == 4);
+  CHECK(setup_of(plan).tensor_parallel == rdu::TensorParallel::batch);
+  CHECK(plan.family->step_facts(plan).global_batch == 16);
+}
+
+TEST_CASE("rdu section: three resource factors leave the last to gradient norm and optimizer") {
+  const Plan three = plan_of(training(k_half + " --resources-scaling-factors 1 0.8 0.7"));
+  CHECK(setup_of(three).factors == rdu::ResourceFactors{1, 0.8, 0.7, 0.7});
+  const std::string five = problems_of(training(k_half + " --resources-scaling-factors 1 1 1 1 1"));
+  CAPTURE(five);
+  CHECK(five.find("has 5 factors; expected 3 (forward, backward, optimizer) or 4") != std::string::npos);
+}
+
+TEST_CASE("rdu section: sections of another family's keys are refused with a suggestion") {
+  tells(training(k_half, "replica = 2\n"), {}, "did you mean \"replicas\"?");
+}

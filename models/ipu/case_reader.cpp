@@ -79,6 +79,7 @@ class RowToExperiment {
     result_.measured = cells_.required_number("value");
     if (metric == "step_s") {
       result_.quantity = "step_s";
+      take_rate_of_run();
     } else if (metric == "samples_per_s" || metric == "images_per_s") {
       read_unit(metric);
     } else {
@@ -88,6 +89,14 @@ class RowToExperiment {
     if (cells_.text("measured_kind", "throughput") == "trainer-average") {
       result_.lower_bound = "average of a trainer: logging, saving and evaluation included";
     }
+  }
+
+  // The step of a run whose rate is a row of its own ("run-thr", "run-step") is fitted where the rate is.
+  void take_rate_of_run() {
+    constexpr std::string_view k_step = "-step";
+    if (!result_.source_id.ends_with(k_step)) return;
+    result_.source_id.resize(result_.source_id.size() - k_step.size());
+    result_.source_id += "-thr";
   }
 
   void read_unit(const std::string& metric) {

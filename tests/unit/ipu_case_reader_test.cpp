@@ -225,6 +225,13 @@ TEST_CASE("case reader: images and packs are read by their unit") {
   cells["throughput_unit_note"] = "images";
   cells["input_bytes_per_value"] = "2";
   const PublishedCase image = case_of(cells);
+  const PublishedCase step = [] {
+    Cells of_step = rate_cells();
+    of_step["id"] = "mlperf-step";
+    return changed(of_step, "metric", "step_s");
+  }();
+  CHECK(step.quantity == "step_s");
+  CHECK(step.source_id == "mlperf-thr");
   CHECK(image.quantity == "images_per_s");
   CHECK(value(image, "workload.image_size").as_integer() == 224);
   CHECK(value(image, "workload.input_bytes_per_element").as_number() == 2);

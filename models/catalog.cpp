@@ -4,6 +4,8 @@
 #include "models/ipu/family.hpp"
 #include "models/rdu/case_reader.hpp"
 #include "models/rdu/family.hpp"
+#include "models/loss_scaling/keys.hpp"
+#include "models/loss_scaling/schemes.hpp"
 #include "models/workloads/bart.hpp"
 #include "models/workloads/bert.hpp"
 #include "models/workloads/deberta.hpp"
@@ -42,6 +44,18 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Whisper>());
   catalog.case_readers.push_back(std::make_unique<ipu::IpuCaseReader>());
   catalog.case_readers.push_back(std::make_unique<rdu::RduCaseReader>());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::apex_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::constant_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::deepspeed_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::doubling_schedule_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::grad_scaler_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::keras_automatic_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::megatron_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::no_scheme());
+  catalog.loss_scaling_schemes.push_back(loss_scaling::popart_automatic_scheme());
+  std::vector<std::string> modes;
+  for (const auto& scheme : catalog.loss_scaling_schemes) modes.emplace_back(scheme->name());
+  catalog.loss_scaling_keys = loss_scaling::keys(modes);
   return catalog;
 }
 

@@ -16,4 +16,11 @@ const ModelKind* Catalog::model_kind(std::string_view type) const {
   return nullptr;
 }
 
+const LossScalingScheme* Catalog::loss_scaling_scheme(std::string_view name) const {
+  for (const auto& scheme : loss_scaling_schemes) {
+    if (scheme->name() == name) return scheme.get();
+  }
+  return nullptr;
+}
+
 }  // namespace podsim

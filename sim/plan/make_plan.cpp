@@ -86,10 +86,13 @@ class PlanMaker {
           section->place(), std::string(family->name()),
           fmt::format("has no effect: system \"{}\" is of family \"{}\"", machine_.system, machine_.family));
     }
-    for (const char* section : {"report", "loss_scaling"}) {
-      const Value* written = document_.find(section);
-      if (written != nullptr) diagnostics_.warning(written->place(), section, "has no effect yet");
-    }
+    const Value* report = document_.find("report");
+    if (report != nullptr) diagnostics_.warning(report->place(), "report", "has no effect yet");
+    const Value* loss_scaling = document_.find("loss_scaling");
+    if (loss_scaling == nullptr) return;
+    check_keys(*loss_scaling, "loss_scaling", catalog_.loss_scaling_keys, diagnostics_);
+    diagnostics_.warning(loss_scaling->place(), "loss_scaling",
+                         "has no effect on time and memory: `podsim loss-scale` reads it");
   }
 
   bool read_model() {

@@ -51,6 +51,7 @@ std::string key_rows(const std::vector<ReferenceKey>& keys, bool with_effect) {
 std::vector<ReferenceKey> all_keys(const Catalog& catalog) {
   std::vector<ReferenceKey> keys;
   for (const KeySpec& spec : shared_keys()) keys.push_back({spec.path, spec, ""});
+  for (const KeySpec& spec : catalog.loss_scaling_keys) keys.push_back({"loss_scaling." + spec.path, spec, ""});
   for (const auto& family : catalog.families) {
     const auto silent = family->keys_without_effect();
     for (const KeySpec& spec : family->keys()) {

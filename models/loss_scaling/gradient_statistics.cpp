@@ -37,7 +37,8 @@ class Walk {
     tokens_ = static_cast<double>(graph.tokens);
     sequence_ = static_cast<double>(graph.sequence_length);
     width_ = static_cast<double>(graph.hidden);
-    weight_ = std::log2(constants.weight_rms);
+    // Wide models are initialised so that products keep the size of what they multiply, at most.
+    weight_ = std::min(std::log2(constants.weight_rms), -0.5 * std::log2(width_));
     bearing_ = loss.bearing;
   }
 
@@ -53,6 +54,11 @@ class Walk {
     process.loss_time = constants_.loss_time;
     process.loss_exponent = constants_.loss_exponent;
     process.growth_time = constants_.growth_time;
+    process.noise = constants_.noise;
+    process.noise_correlation = constants_.noise_correlation;
+    process.spike_probability = constants_.spike_probability;
+    process.spike_height = constants_.spike_height;
+    process.spike_length = constants_.spike_length;
     process.growth_limit = std::max(0.0, -0.5 * std::log2(width_) - weight_);
     return std::move(model_);
   }
@@ -167,7 +173,7 @@ class Walk {
       GradientTensor& tensor = add("embedding_gradient", -1, values, Drift::hidden);
       tensor.zero_share = 1 - hit;
       const double mean = joined(near_ + 0.5 * std::log2(bearing_), far_ + 0.5 * std::log2(1 - bearing_ + 1e-12));
-      tensor.components = {{1, magnitudes(mean, settings_.spread.value_or(constants_.output_spread))}};
+      tensor.components = {{1, magnitudes(mean, hidden_spread())}};
     }
   }
 
@@ -378,6 +384,12 @@ GradientConstants read_gradient_constants(const ConfigFiles& configs) {
   constants.loss_exponent = read("loss.exponent");
   constants.growth_time = read("output_weights.growth_time");
   constants.partials_headroom = read("window.partials_headroom");
+  constants.negligible_energy = read("window.negligible_energy");
+  constants.noise = read("noise.deviation");
+  constants.noise_correlation = read("noise.correlation");
+  constants.spike_probability = read("spike.probability");
+  constants.spike_height = read("spike.height");
+  constants.spike_length = read("spike.length");
   return constants;
 }
 

@@ -27,6 +27,12 @@ struct GradientConstants {
   double loss_exponent = 0;
   double growth_time = 0;        // updates
   double partials_headroom = 0;  // octaves
+  double negligible_energy = 0;  // share of a tensor's sum of squares
+  double noise = 0;              // octaves
+  double noise_correlation = 0;
+  double spike_probability = 0;  // per update
+  double spike_height = 0;       // octaves
+  double spike_length = 0;       // updates
 };
 
 // From constants/loss-scaling.toml; throws ConfigError.

@@ -1,0 +1,358 @@
+#include "models/loss_scaling/trajectory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+
+#include "sim/numerics/sampling.hpp"
+
+namespace podsim::loss_scaling {
+namespace {
+
+constexpr double k_never = std::numeric_limits<double>::infinity();
+
+// A positive, smooth function of octaves, evaluated at sixteenths when first asked for and interpolated between by
+// cubics in its logarithm.
+class LazyTable {
+ public:
+  explicit LazyTable(std::function<double(double)> function)
+      : function_(std::move(function)), nodes_(static_cast<std::size_t>(k_nodes), -1) {}
+
+  double operator()(double octaves) {
+    const double place = (std::clamp(octaves, k_lowest, k_highest) - k_lowest) * k_per_octave;
+    const int left = std::clamp(static_cast<int>(place), 1, k_nodes - 3);
+    const double t = place - left;
+    const double y1 = node(left);
+    const double y2 = node(left + 1);
+    if (y1 == 0 && y2 == 0) return 0;
+    const double y0 = node(left - 1);
+    const double y3 = node(left + 2);
+    if (y0 == 0 || y1 == 0 || y2 == 0 || y3 == 0) return y1 + (y2 - y1) * t;  // at the end of double precision
+    const double a = std::log(y0);
+    const double b = std::log(y1);
+    const double c = std::log(y2);
+    const double d = std::log(y3);
+    const double cubic = b + t / 2 * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+    return std::exp(cubic);
+  }
+
+ private:
+  static constexpr double k_lowest = -160;
+  static constexpr double k_highest = 260;
+  static constexpr int k_per_octave = 16;
+  static constexpr int k_nodes = 420 * k_per_octave + 1;
+
+  double node(int index) {
+    double& value = nodes_[static_cast<std::size_t>(index)];
+    if (value < 0) value = function_(k_lowest + static_cast<double>(index) / k_per_octave);
+    return value;
+  }
+
+  std::function<double(double)> function_;
+  std::vector<double> nodes_;
+};
+
+bool is_tracked(const GradientTensor& tensor, bool products_only) {
+  return !tensor.accumulator && (tensor.product || !products_only);
+}
+
+// All tensors that one process moves: counts over them are functions of one number.
+struct Group {
+  Group(const GradientModel& model, Drift drift_of_group, double edge, const FormatLimits& limits, bool products_only)
+      : drift(drift_of_group),
+        at_edge([&model, drift_of_group, edge, products_only](double octaves) {
+          double sum = 0;
+          for (const GradientTensor& tensor : model.tensors) {
+            if (tensor.drift != drift_of_group || !is_tracked(tensor, products_only)) continue;
+            sum += values_per_update(tensor, model) * share_at_least(tensor, edge, octaves);
+          }
+          return sum;
+        }),
+        no_overflow([&model, drift_of_group, limits](double octaves) {
+          double sum = 0;
+          for (const GradientTensor& tensor : model.tensors) {
+            if (tensor.drift != drift_of_group) continue;
+            const double share = std::min(share_at_least(tensor, limits.overflow, octaves), 1 - 1e-16);
+            sum -= values_per_update(tensor, model) * std::log1p(-share);
+          }
+          return sum;
+        }) {}
+
+  Drift drift;
+  LazyTable at_edge;            // expected number of tracked values at or above the edge
+  LazyTable no_overflow;        // -log of the probability that no value overflows
+  std::vector<double> history;  // octaves of every update
+};
+
+// Noise common to all tensors, and spikes.
+class Disturbance {
+ public:
+  Disturbance(const GradientProcess& process, Statistics statistics, std::uint64_t seed)
+      : process_(process), drawn_(statistics == Statistics::sampled), seed_(seed) {}
+
+  double octaves(std::int64_t update) {
+    if (!drawn_) return 0;
+    Random random = keyed_random(seed_, {1, static_cast<std::uint64_t>(update)});
+    const double rho = process_.noise_correlation;
+    noise_ = rho * noise_ + std::sqrt(1 - rho * rho) * process_.noise * draw_normal(random);
+    if (spike_left_ > 0) --spike_left_;
+    if (random.unit() < process_.spike_probability) {
+      height_ = draw_exponential(random, process_.spike_height);
+      spike_left_ = 1 + std::floor(draw_exponential(random, std::max(process_.spike_length - 1, 1e-9)));
+    }
+    return noise_ + (spike_left_ > 0 ? height_ : 0);
+  }
+
+ private:
+  const GradientProcess& process_;
+  bool drawn_;
+  std::uint64_t seed_;
+  double noise_ = 0;
+  double height_ = 0;
+  double spike_left_ = 0;
+};
+
+class Follower {
+ public:
+  Follower(const GradientModel& model, LossScaleController& controller, const TrajectorySettings& settings)
+      : model_(model),
+        controller_(controller),
+        settings_(settings),
+        limits_(limits_of(settings.format)),
+        edge_(std::log2(controller.edge())) {
+    for (const Drift drift : {Drift::loss, Drift::hidden}) {
+      groups_.emplace_back(model, drift, edge_, limits_, settings.products_only);
+    }
+    for (const GradientTensor& tensor : model.tensors) {
+      if (is_tracked(tensor, settings.products_only)) tracked_ += tensor.values * model.micro_batches;
+    }
+  }
+
+  Trajectory follow() {
+    Disturbance disturbance(model_.process, settings_.statistics, settings_.seed);
+    for (std::int64_t update = 0; update < settings_.updates && result_.failure.empty(); ++update) {
+      step(update, disturbance.octaves(update));
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  void step(std::int64_t update, double disturbance) {
+    const float scale = controller_.scale();
+    result_.scales.push_back(scale);
+    const double scaling = std::log2(static_cast<double>(scale)) + disturbance;
+    GradientCounts counts;
+    double log_clean = 0;
+    for (Group& group : groups_) {
+      const double octaves = scaling + drift_of(model_.process, group.drift, static_cast<double>(update));
+      group.history.push_back(octaves);
+      counts.at_or_above += group.at_edge(octaves);
+      log_clean += group.no_overflow(octaves);
+    }
+    const double probability = -std::expm1(-log_clean);
+    result_.expected_overflows += probability;
+    bool overflow = probability > 0.5;
+    if (settings_.statistics == Statistics::sampled) {
+      Random random = keyed_random(settings_.seed, {2, static_cast<std::uint64_t>(update)});
+      overflow = random.unit() < probability;
+      counts.at_or_above = std::min(draw_count(random, counts.at_or_above), tracked_);
+    }
+    counts.below = tracked_ - counts.at_or_above;
+    counts.non_finite = overflow && settings_.overflow != OverflowRule::saturate;
+    if (overflow) {
+      ++result_.overflowed_updates;
+      if (!result_.first_overflow) result_.first_overflow = update + 1;
+    }
+    const bool applied = controller_.finish_update(counts);
+    if (!applied) ++result_.skipped_updates;
+    if (applied && overflow && settings_.overflow == OverflowRule::saturate) ++result_.saturated_updates;
+    result_.failure = controller_.failure();
+  }
+
+  void finish() {
+    count_changes();
+    for (Group& group : groups_) std::sort(group.history.begin(), group.history.end());
+    double most = -1;
+    for (const GradientTensor& tensor : model_.tensors) {
+      TensorHistory history = history_of(tensor);
+      const double large = history.at_edge.median * values_per_update(tensor, model_);
+      if (is_tracked(tensor, settings_.products_only) && large > most) {
+        most = large;
+        result_.limiting_tensor = tensor.name;
+      }
+      result_.tensors.push_back(std::move(history));
+    }
+    result_.update_loss = update_loss();
+  }
+
+  const std::vector<double>& octaves_of(const GradientTensor& tensor) const {
+    return groups_[tensor.drift == Drift::loss ? 0 : 1].history;
+  }
+
+  TensorHistory history_of(const GradientTensor& tensor) const {
+    const std::vector<double>& octaves = octaves_of(tensor);
+    const double points[] = {octaves.front(), octaves[octaves.size() / 2], octaves.back()};
+    TensorHistory history{tensor.name, tensor.layer, tensor.values, {}, {}, {}, {}};
+    const auto range = [&points](const auto& share) {
+      const double values[] = {share(points[0]), share(points[1]), share(points[2])};
+      return Range{std::min(values[0], values[2]), values[1], std::max(values[0], values[2])};
+    };
+    history.flushed = range([&](double x) { return share_flushed(tensor, limits_, settings_.stochastic, x); });
+    history.subnormal = range(
+        [&](double x) { return share_at_most(tensor, limits_.normal, x) - share_at_most(tensor, limits_.flush, x); });
+    history.at_edge = range([&](double x) { return share_at_least(tensor, edge_, x); });
+    history.overflowed = range([&](double x) { return share_at_least(tensor, limits_.overflow, x); });
+    return history;
+  }
+
+  void count_changes() {
+    const std::vector<float>& scales = result_.scales;
+    std::int64_t rises_at_end = 0;
+    std::vector<std::pair<float, float>> changes;  // from, to; the last ones
+    result_.ramp_updates = static_cast<std::int64_t>(scales.size());
+    for (std::size_t i = 1; i < scales.size(); ++i) {
+      if (scales[i] == scales[i - 1]) continue;
+      const bool rise = scales[i] > scales[i - 1];
+      if (!rise && result_.falls == 0) result_.ramp_updates = static_cast<std::int64_t>(i);
+      rise ? ++result_.rises : ++result_.falls;
+      rises_at_end = rise ? rises_at_end + 1 : 0;
+      changes.emplace_back(scales[i - 1], scales[i]);
+    }
+    constexpr float k_far = 0x1p100F;
+    result_.runaway = rises_at_end >= 64 || (!scales.empty() && scales.back() > k_far);
+    // Four changes at the end, back and forth.
+    const std::size_t n = changes.size();
+    if (n < 4 || changes[n - 1] != changes[n - 3] || changes[n - 2] != changes[n - 4]) return;
+    if (changes[n - 1].first != changes[n - 2].second || changes[n - 2].first != changes[n - 1].second) return;
+    result_.cycle = std::minmax(changes[n - 1].first, changes[n - 1].second);
+  }
+
+  double update_loss() const {
+    if (result_.skipped_updates > 0) {
+      return static_cast<double>(result_.skipped_updates) / static_cast<double>(result_.scales.size());
+    }
+    double worst = 0;
+    for (const GradientTensor& tensor : model_.tensors) {
+      const bool weight = tensor.name.ends_with("_weight_gradient") && !tensor.accumulator;
+      if (!weight || !tensor.bounds_window || tensor.components.size() != 1) continue;
+      const std::vector<double>& octaves = octaves_of(tensor);
+      const Magnitudes at_median = scaled(tensor.components.front().magnitudes, octaves[octaves.size() / 2]);
+      worst = std::max(worst, direction_loss(at_median, limits_.flush, limits_.overflow));
+    }
+    return worst;
+  }
+
+  const GradientModel& model_;
+  LossScaleController& controller_;
+  TrajectorySettings settings_;
+  FormatLimits limits_;
+  double edge_;
+  double tracked_ = 0;  // values per update, zeros too
+  std::vector<Group> groups_;
+  Trajectory result_;
+};
+
+// The smallest and the largest drift over some updates; both processes are monotonic or nearly so.
+std::pair<double, double> drift_range(const GradientProcess& process, Drift drift, std::int64_t updates) {
+  double lowest = k_never;
+  double highest = -k_never;
+  for (double update = 0; update < static_cast<double>(updates); update = std::max(update + 1, update * 1.1)) {
+    const double octaves = drift_of(process, drift, update);
+    lowest = std::min(lowest, octaves);
+    highest = std::max(highest, octaves);
+  }
+  return {lowest, highest};
+}
+
+// The tensor without the parts that hold next to nothing of its sum of squares; shares are of what remains.
+GradientTensor without_negligible(GradientTensor tensor, double negligible) {
+  const auto energy = [](const GradientComponent& component) {
+    const double spread = component.magnitudes.spread * std::numbers::ln2;
+    return component.share * std::exp2(2 * component.magnitudes.location) * std::exp(2 * spread * spread);
+  };
+  double whole = 0;
+  for (const GradientComponent& component : tensor.components) whole += energy(component);
+  std::erase_if(tensor.components, [&](const GradientComponent& part) { return energy(part) < negligible * whole; });
+  double shares = 0;
+  for (const GradientComponent& component : tensor.components) shares += component.share;
+  for (GradientComponent& component : tensor.components) component.share /= shares;
+  return tensor;
+}
+
+constexpr int k_lowest_scale = -120;
+constexpr int k_highest_scale = 127;
+
+}  // namespace
+
+Trajectory follow(const GradientModel& model, LossScaleController& controller, const TrajectorySettings& settings) {
+  return Follower(model, controller, settings).follow();
+}
+
+Window recommended_window(const GradientModel& model, const WindowSettings& settings) {
+  const FormatLimits limits = limits_of(settings.format);
+  Window window{k_lowest_scale, k_highest_scale, {}, {}};
+  for (const GradientTensor& whole : model.tensors) {
+    if (!whole.bounds_window) continue;
+    const GradientTensor tensor = without_negligible(whole, settings.negligible);
+    const double drift = drift_range(model.process, tensor.drift, settings.updates).first;
+    while (window.low < k_highest_scale &&
+           share_flushed(tensor, limits, settings.stochastic, window.low + drift) > settings.flush_limit) {
+      ++window.low;
+      window.low_tensor = tensor.name;
+    }
+  }
+  // A hard bound holds whatever the noise: no room is needed above it.
+  const auto overflows = [&](const GradientTensor& tensor, int scale) {
+    const double drift = drift_range(model.process, tensor.drift, settings.updates).second;
+    const double room = std::isinf(tensor.bound) ? settings.headroom : 0;
+    const double share = share_at_least(tensor, limits.overflow, scale + drift + room);
+    return -values_per_update(tensor, model) * std::log1p(-std::min(share, 1 - 1e-16));
+  };
+  const double accepted = -std::log1p(-settings.overflow_limit);
+  const auto too_high = [&](int scale) {
+    double sum = 0;
+    double most = 0;
+    for (const GradientTensor& tensor : model.tensors) {
+      const double part = overflows(tensor, scale);
+      sum += part;
+      if (part > most) window.high_tensor = tensor.name;
+      most = std::max(most, part);
+    }
+    return sum > accepted;
+  };
+  int fits = k_lowest_scale;
+  int exceeds = k_highest_scale + 1;
+  while (exceeds - fits > 1) {
+    const int middle = fits + (exceeds - fits) / 2;
+    (too_high(middle) ? exceeds : fits) = middle;
+  }
+  too_high(exceeds);  // names the tensor just above the window
+  window.high = fits;
+  return window;
+}
+
+double balanced_scale(const GradientModel& model, double edge, double threshold, bool products_only) {
+  const double limit = std::log2(edge);
+  const auto too_high = [&](double scale) {
+    double large = 0;
+    double all = 0;
+    for (const GradientTensor& tensor : model.tensors) {
+      if (!is_tracked(tensor, products_only)) continue;
+      large += values_per_update(tensor, model) * share_at_least(tensor, limit, scale);
+      all += tensor.values * model.micro_batches;
+    }
+    return large > threshold * all;
+  };
+  double low = k_lowest_scale;
+  double high = k_highest_scale;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = (low + high) / 2;
+    (too_high(middle) ? high : low) = middle;
+  }
+  return low;
+}
+
+}  // namespace podsim::loss_scaling

@@ -106,7 +106,7 @@ std::vector<KeySpec> keys(const std::vector<std::string>& modes) {
                         "popart_als with automatic loss scaling, none without half precision, else constant",
                         "what controls the loss scale"));
   add_scheme_keys(keys);
-  keys.push_back(choice("numerics.format", {"float16", "bfloat16"}, "bfloat16 with precision bf16, else float16",
+  keys.push_back(choice("numerics.format", {"float16", "bfloat16", "float32"}, "what the precision says",
                         "the format of gradients"));
   keys.push_back(choice("numerics.overflow", {"saturate", "infinity", "nan"}, "saturate on IPUs, else infinity",
                         "what values become that are too large for the format"));

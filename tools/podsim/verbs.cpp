@@ -6,8 +6,9 @@ namespace podsim {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> k_verbs{
-      {run_spec, cmd_run},           {check_spec, cmd_check}, {sweep_spec, cmd_sweep},     {compare_spec, cmd_compare},
-      {validate_spec, cmd_validate}, {list_spec, cmd_list},   {explain_spec, cmd_explain}, {help_spec, cmd_help}};
+      {run_spec, cmd_run},         {check_spec, cmd_check},       {sweep_spec, cmd_sweep},
+      {compare_spec, cmd_compare}, {validate_spec, cmd_validate}, {loss_scale_spec, cmd_loss_scale},
+      {list_spec, cmd_list},       {explain_spec, cmd_explain},   {help_spec, cmd_help}};
   return k_verbs;
 }
 

@@ -1,0 +1,223 @@
+#include "models/loss_scaling/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "models/loss_scaling/keys.hpp"
+
+namespace podsim::loss_scaling {
+namespace {
+
+NumberFormat format_of(const std::string& name) {
+  if (name == "float16") return NumberFormat::float16;
+  return name == "bfloat16" ? NumberFormat::bfloat16 : NumberFormat::float32;
+}
+
+OverflowRule overflow_of(const std::string& name) {
+  if (name == "saturate") return OverflowRule::saturate;
+  return name == "infinity" ? OverflowRule::infinity : OverflowRule::not_a_number;
+}
+
+class Analyst {
+ public:
+  Analyst(const Plan& plan, const Value& document, const Catalog& catalog, const ConfigFiles& configs)
+      : plan_(plan),
+        document_(document),
+        catalog_(catalog),
+        constants_(read_gradient_constants(configs)),
+        settings_(document, result_.resolved, diagnostics_) {}
+
+  Analysis analyse() {
+    check_training();
+    read_numerics();
+    const GradientModel model = read_gradients();
+    read_run();
+    stop_on_errors();
+    result_.window = recommended_window(model, result_.limits);
+    const std::unique_ptr<LossScaleController> controller = make_controller();
+    stop_on_errors();
+    if (scheme_->counts_gradients()) {
+      const double threshold = read_number(document_, "loss_scaling.threshold_upper_count_proportion")
+                                   .value_or(read_number(document_, "loss_scaling.ratio_threshold")
+                                                 .value_or(scheme_->name() == "keras_als" ? 1e-5 : 1e-7));
+      result_.balance = balanced_scale(model, controller->edge(), threshold, result_.settings.products_only);
+    }
+    result_.trajectory = follow(model, *controller, result_.settings);
+    add_notes();
+    result_.warnings = diagnostics_;
+    return std::move(result_);
+  }
+
+ private:
+  Place place_of(const std::string& path) const {
+    const Value* written = document_.find(path);
+    return written != nullptr ? written->place() : document_.place();
+  }
+
+  void stop_on_errors() const {
+    if (diagnostics_.has_errors()) throw ConfigError(diagnostics_);
+  }
+
+  void check_training() {
+    if (plan_.settings.mode != RunMode::training) {
+      diagnostics_.error(place_of("workload.mode"), "workload.mode", "only training has a loss to scale",
+                         "\"training\"");
+      stop_on_errors();
+    }
+    std::string problem;
+    const auto loss = loss_shape(plan_.graph, plan_.shape, plan_.settings, problem);
+    if (!loss) {
+      diagnostics_.error(place_of("model.head"), "model.head", problem, "a head that is trained");
+      stop_on_errors();
+    }
+    result_.loss = *loss;
+  }
+
+  // A key of the family's own, as resolved; empty when it has none.
+  std::string family_key(const std::string& name) const {
+    const std::string path = std::string(plan_.family->name()) + "." + name;
+    for (const ResolvedKey& key : plan_.family_plan->resolved()) {
+      if (key.path == path) return key.toml_value;
+    }
+    return {};
+  }
+
+  double family_number(const std::string& name, double fallback) const {
+    const std::string text = family_key(name);
+    double value = fallback;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  }
+
+  void read_numerics() {
+    const std::string& precision = plan_.settings.precision;
+    const bool ipu = plan_.family->name() == "ipu";
+    const std::string family = "default of the system";
+    const char* usual = precision == "bf16" ? "bfloat16" : precision == "fp32" ? "float32" : "float16";
+    result_.format = settings_.text("loss_scaling.numerics.format", usual, "the precision");
+    result_.overflow = settings_.text("loss_scaling.numerics.overflow", ipu ? "saturate" : "infinity", family);
+    const bool half = precision == "fp16.16" || precision == "fp8";
+    result_.half_partials =
+        settings_.text("loss_scaling.numerics.partials", half ? "float16" : "float32", "the precision") == "float16";
+    const bool stochastic =
+        settings_.boolean("loss_scaling.numerics.stochastic_rounding", ipu && result_.format == "float16", family);
+    result_.settings.format = format_of(result_.format);
+    result_.settings.overflow = overflow_of(result_.overflow);
+    result_.settings.stochastic = stochastic;
+    result_.limits.format = result_.settings.format;
+    result_.limits.stochastic = stochastic;
+  }
+
+  GradientModel read_gradients() {
+    GradientSettings gradients;
+    const std::string constant = "constant of loss scaling";
+    const std::string shape = settings_.text("loss_scaling.gradients.distribution", "gaussian_mixture", "default");
+    if (shape == "lognormal") gradients.shape = MagnitudeShape::lognormal;
+    if (const auto spread = read_number(document_, "loss_scaling.gradients.spread")) {
+      gradients.spread = settings_.number("loss_scaling.gradients.spread", *spread, "");
+    }
+    gradients.coherence = settings_.number("loss_scaling.gradients.coherence", 0, "default");
+    gradients.residual_gain = settings_.number("loss_scaling.gradients.residual_gain", 1, "default");
+    gradients.accumulation = family_number("gradient_accumulation_steps", 1);
+    const StepFacts facts = plan_.family->step_facts(plan_);
+    const double passes = static_cast<double>(facts.global_batch) / static_cast<double>(facts.micro_batch);
+    gradients.replicas = std::max(1.0, passes / gradients.accumulation);
+    GradientModel model = gradient_model(plan_.graph, result_.loss, gradients, constants_);
+    GradientProcess& process = model.process;
+    const auto number = [&](const char* key, double fallback) {
+      return settings_.number(std::string("loss_scaling.gradients.") + key, fallback, constant);
+    };
+    process.drift = settings_.boolean("loss_scaling.gradients.drift", true, "default");
+    process.noise = number("noise", process.noise);
+    process.noise_correlation = number("noise_correlation", process.noise_correlation);
+    process.spike_probability = number("spike_probability", process.spike_probability);
+    process.spike_height = number("spike_height", process.spike_height);
+    process.spike_length = number("spike_length", process.spike_length);
+    result_.micro_batches = model.micro_batches;
+    const double spikes = process.spike_probability > 0 ? process.spike_height : 0;
+    result_.limits.headroom = spikes + (result_.half_partials ? constants_.partials_headroom : 0);
+    result_.limits.negligible = constants_.negligible_energy;
+    return model;
+  }
+
+  void read_run() {
+    TrajectorySettings& run = result_.settings;
+    run.updates = settings_.integer("loss_scaling.updates", 1000, "default");
+    run.seed = static_cast<std::uint64_t>(settings_.integer("loss_scaling.seed", 1, "default"));
+    const std::string statistics = settings_.text("loss_scaling.statistics", "sampled", "default");
+    run.statistics = statistics == "expected" ? Statistics::expected : Statistics::sampled;
+    result_.limits.updates = run.updates;
+    result_.limits.flush_limit = settings_.number("loss_scaling.limits.flush", 1e-2, "default");
+    result_.limits.overflow_limit = settings_.number("loss_scaling.limits.overflow", 1e-3, "default");
+  }
+
+  std::unique_ptr<LossScaleController> make_controller() {
+    const bool automatic = family_key("auto_loss_scaling") == "true";
+    const char* usual = automatic ? "popart_als" : result_.format == "float16" ? "constant" : "none";
+    const std::string origin = automatic ? "auto_loss_scaling" : "the number format";
+    result_.mode = settings_.text("loss_scaling.mode", usual, origin);
+    scheme_ = catalog_.loss_scaling_scheme(result_.mode);
+    warn_unread(document_, *scheme_, catalog_, diagnostics_);
+    if (scheme_->counts_gradients() && result_.format != "float16") {
+      diagnostics_.error(place_of("loss_scaling.mode"), "loss_scaling.mode",
+                         fmt::format("{} tracks half-precision gradients; these are {}", result_.mode, result_.format),
+                         "none, or workload.precision = \"fp16.16\"");
+    }
+    if (scheme_->looks_for_non_finite() && result_.overflow == "saturate") {
+      diagnostics_.warning(place_of("loss_scaling.mode"), "loss_scaling.mode",
+                           result_.mode + " never sees an overflow where values saturate: the scale only grows",
+                           "loss_scaling.numerics.overflow = \"infinity\" or \"nan\"");
+    }
+    if (result_.mode == "popart_als") {
+      result_.settings.products_only =
+          settings_.text("loss_scaling.tracking", "all_non_view_changing", "default") == "conv_and_matmul";
+    }
+    const double middle = std::exp2(std::floor(result_.window.centre()));
+    return scheme_->make(settings_, middle, document_, diagnostics_);
+  }
+
+  void add_notes() {
+    const Trajectory& t = result_.trajectory;
+    const Window& w = result_.window;
+    if (!w.feasible()) {
+      result_.notes.emplace_back(
+          "no constant scale keeps both limits: single-precision partial sums, a scale per layer or bfloat16 would");
+    }
+    if (t.runaway) {
+      result_.notes.emplace_back("the scale grows without end: nothing that it looks at is large enough to stop it");
+    }
+    if (result_.balance && w.feasible() && *result_.balance > w.high) {
+      result_.notes.push_back(
+          fmt::format("{} balances at 2^{:.1f}, above the window: it accepts a small share of large values",
+                      result_.mode, *result_.balance));
+    }
+    if (!t.scales.empty() && result_.mode == "popart_als" && t.scales.back() > t.scales.front() * 0x1p15F) {
+      result_.notes.emplace_back(
+          "its factor exceeds 2^15: an inverse loss scale in half precision could not follow much further");
+    }
+    if (!t.failure.empty()) result_.notes.push_back(t.failure);
+    for (const TensorHistory& tensor : t.tensors) {
+      if (tensor.name != "loss_gradient" || tensor.flushed.median < 0.5) continue;
+      result_.notes.emplace_back("most of the loss gradient of classes that are not the target becomes zero");
+    }
+  }
+
+  const Plan& plan_;
+  const Value& document_;
+  const Catalog& catalog_;
+  GradientConstants constants_;
+  Analysis result_;
+  Diagnostics diagnostics_;
+  SettingsReader settings_;
+  const LossScalingScheme* scheme_ = nullptr;
+};
+
+}  // namespace
+
+Analysis analyse(const Plan& plan, const Value& document, const Catalog& catalog, const ConfigFiles& configs) {
+  return Analyst(plan, document, catalog, configs).analyse();
+}
+
+}  // namespace podsim::loss_scaling

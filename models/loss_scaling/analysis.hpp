@@ -1,0 +1,35 @@
+#pragma once
+// The loss scale of a planned training: from a plan and the `loss_scaling` section to gradients, window and trajectory.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/loss_scaling/gradient_statistics.hpp"
+#include "models/loss_scaling/trajectory.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace podsim::loss_scaling {
+
+struct Analysis {
+  std::string mode;
+  std::string format;    // "float16", "bfloat16", "float32"
+  std::string overflow;  // "saturate", "infinity", "nan"
+  bool half_partials = false;
+  LossShape loss;
+  double micro_batches = 1;  // per update
+  TrajectorySettings settings;
+  WindowSettings limits;
+  Window window;
+  std::optional<double> balance;  // log2 of the scale around which counts of large gradients balance
+  Trajectory trajectory;
+  std::vector<ResolvedKey> resolved;
+  Diagnostics warnings;
+  std::vector<std::string> notes;  // what a reader should know about the result: whole clauses
+};
+
+// `document` is the experiment as written. Throws ConfigError with every problem: inference, a head without a loss,
+// automatic loss scaling without half precision, settings that contradict each other.
+Analysis analyse(const Plan& plan, const Value& document, const Catalog& catalog, const ConfigFiles& configs);
+
+}  // namespace podsim::loss_scaling

@@ -85,13 +85,14 @@ class Walk {
 
   // Values per token: those that the loss looks at lie at `near`, the others at `far`, or are zero.
   void add_activation(const std::string& name, int layer, double values, double near, double far, bool product,
-                      bool bounds) {
+                      bool bounds, double more_spread = 0) {
+    const double spread = std::hypot(hidden_spread(), more_spread);
     GradientTensor& tensor = add(name, layer, values, Drift::hidden);
     tensor.product = product;
     tensor.bounds_window = bounds;
     const double share = near > far ? bearing_ : 0;
-    if (share > 0) tensor.components.push_back({share, magnitudes(near, hidden_spread())});
-    if (share < 1 && far != k_none) tensor.components.push_back({1 - share, magnitudes(far, hidden_spread())});
+    if (share > 0) tensor.components.push_back({share, magnitudes(near, spread)});
+    if (share < 1 && far != k_none) tensor.components.push_back({1 - share, magnitudes(far, spread)});
     if (far == k_none) {
       tensor.zero_share = 1 - share;
       tensor.components.front().share = 1;
@@ -209,8 +210,12 @@ class Walk {
       inner_width_ = columns;
       add_activation(op.name, layer, size_of(op), inner_near_, inner_far_, true, true);
     } else if (ends_with(op.name, "activation_gradient")) {
+      // Slopes differ from value to value: many are near zero, which the root mean square does not show. They bound no
+      // window: a rectifier makes half of these values zero by itself.
+      const double typical = constants_.slope_mean;
+      add_activation(op.name, layer, size_of(op), inner_near_ + typical, inner_far_ + typical, false, false,
+                     constants_.slope_deviation);
       step(std::log2(constants_.activation_slope));
-      add_activation(op.name, layer, size_of(op), inner_near_, inner_far_, false, true);
     } else if (ends_with(op.name, "down_weight_gradient")) {
       add_weight(op.name, layer, size_of(op), std::log2(constants_.activation_output), near_, far_, true);
     } else if (ends_with(op.name, "_weight_gradient")) {
@@ -300,7 +305,10 @@ class Walk {
       // Of values and keys for all tokens, of queries for those that the loss looks at.
       const double common = joined(a.value, a.key);
       const bool query_only = name == "query_input_gradient";
-      const double from_all = query_only ? k_none : name == "value_input_gradient" ? a.value : common;
+      const double from_all = query_only                       ? k_none
+                              : name == "value_input_gradient" ? a.value
+                              : name == "key_input_gradient"   ? a.key
+                                                               : common;
       const bool with_query = query_only || name == "qkv_input_gradient";
       const double near = joined(from_all, with_query ? a.query_near : k_none) + projected;
       const double far = joined(from_all, with_query ? a.query_far : k_none) + projected;
@@ -373,6 +381,8 @@ GradientConstants read_gradient_constants(const ConfigFiles& configs) {
   GradientConstants constants;
   constants.weight_rms = read("weight.rms");
   constants.activation_slope = read("activation.slope");
+  constants.slope_mean = read("activation.slope_mean");
+  constants.slope_deviation = read("activation.slope_deviation");
   constants.activation_output = read("activation.output");
   constants.hidden_spread = read("spread.hidden");
   constants.output_spread = read("spread.output");

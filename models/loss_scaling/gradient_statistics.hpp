@@ -16,6 +16,8 @@ namespace podsim::loss_scaling {
 struct GradientConstants {
   double weight_rms = 0;
   double activation_slope = 0;
+  double slope_mean = 0;       // of its log2
+  double slope_deviation = 0;  // octaves
   double activation_output = 0;
   double hidden_spread = 0;      // octaves
   double output_spread = 0;      // octaves

@@ -167,7 +167,7 @@ std::string window_text(const Window& window) {
 std::string scales_text(const std::vector<float>& scales) {
   std::string text;
   const std::vector<std::size_t> changes = changes_of(scales);
-  constexpr std::size_t k_shown = 12;
+  constexpr std::size_t k_shown = 6;
   for (std::size_t i = 0; i < changes.size() && i < k_shown; ++i) {
     text += fmt::format("{}{} from update {}", i == 0 ? "" : ", ", power(static_cast<double>(scales[changes[i]])),
                         changes[i] + 1);

@@ -1,0 +1,82 @@
+// What does `podsim loss-scale` print, and what does it refuse?
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "sim/config/value.hpp"
+#include "tests/support/experiment_folder.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+Value json_of(const std::string& text) {
+  Diagnostics diagnostics;
+  const std::optional<Value> value = parse_json(text, "output.json", diagnostics);
+  REQUIRE_MESSAGE(value.has_value(), diagnostics.to_text());
+  return *value;
+}
+
+}  // namespace
+
+TEST_CASE("loss-scale: text heads with mode, recommended window and scales") {
+  const ExperimentFolder folder;
+  const CommandResult result =
+      folder.podsim("loss-scale experiment.toml --set loss_scaling.mode=popart_als --set loss_scaling.updates=100");
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(result.out.starts_with("case\n  mode                 popart_als\n"));
+  for (const char* part : {"  recommended          2^", "  scale                2^0 from update 1, 2^1 from update 2",
+                           "gradient, worst layer", "vocabulary_weight_gradient"}) {
+    CAPTURE(part);
+    CHECK(contains(result.out, part));
+  }
+}
+
+TEST_CASE("loss-scale: JSON repeats byte for byte and its seed matters") {
+  const ExperimentFolder folder;
+  const std::string command =
+      "loss-scale experiment.toml --format json --set loss_scaling.mode=grad_scaler --set "
+      "loss_scaling.numerics.overflow=infinity --set loss_scaling.growth_interval=5";
+  const CommandResult first = folder.podsim(command);
+  REQUIRE(first.exit_code == 0);
+  CHECK(folder.podsim(command).out == first.out);
+  const CommandResult other = folder.podsim(command + " --seed 2");
+  CHECK(other.out != first.out);
+  const Value json = json_of(first.out);
+  CHECK(json.find("mode")->as_string() == "grad_scaler");
+  CHECK(json.find("seed")->as_integer() == 1);
+  CHECK(json.find("updates")->as_integer() == 1000);
+  CHECK(json.find("skipped_updates")->as_integer() > 0);
+  CHECK(json.find("recommended_window.feasible")->as_boolean());
+  CHECK(json.find("recommended_window.low_log2")->as_integer() <
+        json.find("recommended_window.high_log2")->as_integer());
+  CHECK(json.find("trajectory")->elements().front().find("scale")->as_number() == 65536);
+  CHECK(json.find("tensors")->elements().size() > 100);
+}
+
+TEST_CASE("loss-scale: published constants come with their verdict and source") {
+  const ExperimentFolder folder;
+  const CommandResult text = folder.podsim("loss-scale --published");
+  CHECK(text.exit_code == 0);
+  CHECK(contains(text.out, "bert-large-128"));
+  CHECK(contains(text.out, "inside"));
+  CHECK(contains(text.out, "outside"));
+  CHECK(contains(text.out, "rank correlation"));
+  const Value json = json_of(folder.podsim("loss-scale --published --format json").out);
+  CHECK(json.find("cases")->elements().size() == static_cast<std::size_t>(json.find("count")->as_integer()));
+}
+
+TEST_CASE("loss-scale: bad settings are told with their place, all at once") {
+  const ExperimentFolder folder;
+  const std::string errors = folder.refused(
+      "loss-scale experiment.toml --set loss_scaling.initial=-4 --set loss_scaling.mod=x --set "
+      "loss_scaling.limits.flush=2");
+  CHECK(contains(errors, "command line: loss_scaling.initial: -4 is out of range"));
+  CHECK(contains(errors, "command line: loss_scaling.mod: unknown key; did you mean \"mode\"?"));
+  CHECK(contains(errors, "command line: loss_scaling.limits.flush: 2 is out of range"));
+  CHECK(contains(folder.refused("loss-scale experiment.toml --seed -1"), "loss_scaling.seed: -1 is out of range"));
+  CHECK(contains(folder.refused("loss-scale experiment.toml --published"), "it takes no experiment"));
+  CHECK(contains(folder.refused("loss-scale"), "no experiment"));
+}

@@ -26,7 +26,7 @@ class Analyst {
       : plan_(plan),
         document_(document),
         catalog_(catalog),
-        constants_(read_gradient_constants(configs)),
+        constants_(read_gradient_constants(configs, document.find("loss_scaling.constants"))),
         settings_(document, result_.resolved, diagnostics_) {}
 
   Analysis analyse() {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "sim/config/constants.hpp"
-
 namespace podsim::loss_scaling {
 namespace {
 
@@ -95,7 +93,7 @@ class Walk {
     if (share < 1 && far != k_none) tensor.components.push_back({1 - share, magnitudes(far, spread)});
     if (far == k_none) {
       tensor.zero_share = 1 - share;
-      tensor.components.front().share = 1;
+      if (share > 0) tensor.components.front().share = 1;
     }
   }
 
@@ -368,40 +366,6 @@ class Walk {
 };
 
 }  // namespace
-
-GradientConstants read_gradient_constants(const ConfigFiles& configs) {
-  const std::string path = "constants/loss-scaling.toml";
-  Diagnostics diagnostics;
-  ConstantSet set;
-  const auto document = parse_toml(configs.text(path).value_or(""), configs.display_name(path), diagnostics);
-  if (document) set.add(*document, "loss_scaling", {"family", "prefix"}, diagnostics);
-  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
-  ConstantReader reader(set);
-  const auto read = [&reader](const char* name) { return reader.number("loss_scaling." + std::string(name)); };
-  GradientConstants constants;
-  constants.weight_rms = read("weight.rms");
-  constants.activation_slope = read("activation.slope");
-  constants.slope_mean = read("activation.slope_mean");
-  constants.slope_deviation = read("activation.slope_deviation");
-  constants.activation_output = read("activation.output");
-  constants.hidden_spread = read("spread.hidden");
-  constants.output_spread = read("spread.output");
-  constants.largest_deviation = read("spread.largest_deviation");
-  constants.logit_deviation = read("logits.deviation");
-  constants.most_frequent = read("targets.most_frequent");
-  constants.final_loss_share = read("loss.final_share");
-  constants.loss_time = read("loss.time");
-  constants.loss_exponent = read("loss.exponent");
-  constants.growth_time = read("output_weights.growth_time");
-  constants.partials_headroom = read("window.partials_headroom");
-  constants.negligible_energy = read("window.negligible_energy");
-  constants.noise = read("noise.deviation");
-  constants.noise_correlation = read("noise.correlation");
-  constants.spike_probability = read("spike.probability");
-  constants.spike_height = read("spike.height");
-  constants.spike_length = read("spike.length");
-  return constants;
-}
 
 std::optional<LossShape> loss_shape(const ModelGraph& graph, const ModelShape& shape, const WorkloadSettings& settings,
                                     std::string& problem) {

@@ -115,6 +115,8 @@ std::vector<KeySpec> keys(const std::vector<std::string>& modes) {
   keys.push_back(key("numerics.stochastic_rounding", KeyType::boolean, "true on IPUs, else false",
                      "whether gradients are rounded stochastically", "podsim"));
   add_gradient_keys(keys);
+  keys.push_back(key("constants", KeyType::table, "",
+                     "replaces constants of the gradients by their names behind loss_scaling", "podsim"));
   keys.push_back(number("limits.flush", 1e-9, 1, "0.01",
                         "the share of a tensor's values that a recommended scale may round to zero"));
   keys.push_back(number("limits.overflow", 1e-12, 1, "0.001",

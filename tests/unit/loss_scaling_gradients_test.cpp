@@ -210,6 +210,17 @@ TEST_CASE("loss scale: what has no loss or no half precision is refused") {
         "trained\n");
 }
 
+TEST_CASE("loss scale: constants of the gradients can be replaced, by sound values") {
+  const std::string toml = bert("pretraining", "");
+  const Analysis usual = analysed(toml);
+  const Analysis larger = analysed(toml, {"loss_scaling.constants.weight.rms=0.04"});
+  CHECK(larger.window.low < usual.window.low);
+  CHECK(refused(toml, {"loss_scaling.constants.weight.rm=0.04"}).find("did you mean \"loss_scaling.weight.rms\"?") !=
+        std::string::npos);
+  CHECK(refused(toml, {"loss_scaling.constants.spread.hidden=1e9"}) ==
+        "command line: loss_scaling.spread.hidden: 1000000000 is out of range; expected from 0 to 8\n");
+}
+
 TEST_CASE("loss scale: bfloat16 needs none") {
   const Analysis result = analysed(bert("pretraining", ""), {"loss_scaling.numerics.format=bfloat16"});
   CHECK(result.mode == "none");

@@ -39,9 +39,10 @@ class Analyst {
     const std::unique_ptr<LossScaleController> controller = make_controller();
     stop_on_errors();
     if (scheme_->counts_gradients()) {
-      const double threshold = read_number(document_, "loss_scaling.threshold_upper_count_proportion")
-                                   .value_or(read_number(document_, "loss_scaling.ratio_threshold")
-                                                 .value_or(scheme_->name() == "keras_als" ? 1e-5 : 1e-7));
+      const bool popart = result_.mode == "popart_als";
+      const double threshold =
+          popart ? read_number(document_, "loss_scaling.threshold_upper_count_proportion").value_or(1e-7)
+                 : read_number(document_, "loss_scaling.ratio_threshold").value_or(1e-5);
       result_.balance = balanced_scale(model, controller->edge(), threshold, result_.settings.products_only);
     }
     result_.trajectory = follow(model, *controller, result_.settings);
@@ -184,6 +185,14 @@ class Analyst {
     if (!w.feasible()) {
       result_.notes.emplace_back(
           "no constant scale keeps both limits: single-precision partial sums, a scale per layer or bfloat16 would");
+    }
+    const Accumulation sums{result_.half_partials ? NumberFormat::float16 : NumberFormat::float32};
+    const auto tokens = static_cast<double>(plan_.graph.tokens);
+    result_.random_sum_error = incoherent_sum_error(tokens, sums);
+    result_.coherent_sum_error = coherent_sum_error(tokens, sums);
+    if (tokens > stagnation_length(sums)) {
+      result_.notes.push_back(
+          fmt::format("sums of one sign stop growing behind {:.0f} of {:.0f} tokens", stagnation_length(sums), tokens));
     }
     if (t.runaway) {
       result_.notes.emplace_back("the scale grows without end: nothing that it looks at is large enough to stop it");

@@ -7,6 +7,7 @@
 
 #include "models/loss_scaling/gradient_statistics.hpp"
 #include "models/loss_scaling/trajectory.hpp"
+#include "sim/numerics/partial_sums.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace podsim::loss_scaling {
@@ -22,6 +23,8 @@ struct Analysis {
   WindowSettings limits;
   Window window;
   std::optional<double> balance;  // log2 of the scale around which counts of large gradients balance
+  double random_sum_error = 0;    // relative, of a weight gradient's sum over tokens by its partial sums alone
+  double coherent_sum_error = 0;  // the same for terms of one sign
   Trajectory trajectory;
   std::vector<ResolvedKey> resolved;
   Diagnostics warnings;

@@ -146,7 +146,7 @@ std::vector<std::size_t> Emulator::next_batch() {
 }
 
 double Emulator::forward(Pass& pass) {
-  draw_weights();
+  round_weights();
   const std::vector<std::size_t> batch = next_batch();
   pass.stream = Matrix(shape_.tokens(), shape_.width);
   for (std::size_t s = 0; s < shape_.sequences; ++s) {
@@ -189,7 +189,7 @@ double Emulator::forward(Pass& pass) {
   return loss / static_cast<double>(pass.targets.size());
 }
 
-void Emulator::draw_weights() {
+void Emulator::round_weights() {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     rounded_[i] = weights_[i];
     keep(rounded_[i]);

@@ -62,7 +62,7 @@ class Emulator {
   struct Block;
   struct Pass;
   std::vector<std::size_t> next_batch();
-  void draw_weights();
+  void round_weights();
   Matrix multiplied(const Matrix& a, const Matrix& b) const;
   void keep(Matrix& a) const;
   void keep_gradient(Matrix& a, const char* name, int layer);

@@ -28,7 +28,7 @@ Matrix transposed(const Matrix& a);
 // The product with partial sums as `accumulation` says; the result is not yet rounded to the operands' format.
 Matrix product(const Matrix& a, const Matrix& b, const Accumulation& accumulation);
 
-// The same on `count` columns of each operand from `a_from` and `b_from`: one head's part, rows from `row` on.
+// A part of a matrix: one head of one sequence.
 struct Slice {
   const Matrix* matrix = nullptr;
   std::size_t row = 0;
@@ -37,6 +37,7 @@ struct Slice {
   std::size_t columns = 0;
 };
 Matrix copied(const Slice& slice);
+// Adds `part` to the target's values from (row, column) on.
 void add_to(Matrix& target, std::size_t row, std::size_t column, const Matrix& part);
 
 // What rounding did to a gradient. Values are counted before they are rounded, large ones behind it.

@@ -11,6 +11,7 @@
 namespace podsim::loss_scaling {
 namespace {
 
+constexpr double k_far_octaves = 300;
 constexpr double k_never = std::numeric_limits<double>::infinity();
 
 // A positive, smooth function of octaves, evaluated at sixteenths when first asked for and interpolated between by
@@ -148,7 +149,8 @@ class Follower {
     double log_clean = 0;
     for (Group& group : groups_) {
       const double octaves = scaling + drift_of(model_.process, group.drift, static_cast<double>(update));
-      group.history.push_back(octaves);
+      // An infinite scale stays a number; nothing is left to lose beyond.
+      group.history.push_back(std::clamp(octaves, -k_far_octaves, k_far_octaves));
       counts.at_or_above += group.at_edge(octaves);
       log_clean += group.no_overflow(octaves);
     }

@@ -56,6 +56,17 @@ TEST_CASE("loss-scale: JSON repeats byte for byte and its seed matters") {
   CHECK(json.find("tensors")->elements().size() > 100);
 }
 
+TEST_CASE("loss-scale: a scale that runs away is told and is no number of JSON") {
+  const ExperimentFolder folder;
+  const std::string command =
+      "loss-scale experiment.toml --set loss_scaling.mode=popart_als --set "
+      "loss_scaling.threshold_upper_count_proportion=1";
+  const Value json = json_of(folder.podsim(command + " --format json").out);
+  CHECK(json.find("runaway")->as_boolean());
+  CHECK(json.find("final_scale")->is(Value::Kind::null));
+  CHECK(contains(folder.podsim(command).out, "the scale grows without end"));
+}
+
 TEST_CASE("loss-scale: published constants come with their verdict and source") {
   const ExperimentFolder folder;
   const CommandResult text = folder.podsim("loss-scale --published");

@@ -221,6 +221,18 @@ TEST_CASE("loss scale: constants of the gradients can be replaced, by sound valu
         "command line: loss_scaling.spread.hidden: 1000000000 is out of range; expected from 0 to 8\n");
 }
 
+TEST_CASE("loss scale: half-precision partial sums over many tokens are told to stagnate") {
+  const auto notes = [](const std::string& workload) {
+    std::string all;
+    for (const std::string& note : analysed(bert("token-classification", workload)).notes) all += note + "\n";
+    return all;
+  };
+  // 2048 chunks of 16 tokens; 65 x 512 tokens are more, 64 x 512 are not.
+  const std::string half = "precision = \"fp16.16\"\nmicro_batch_size = ";
+  CHECK(notes(half + "65\n").find("sums of one sign stop growing behind 32768 of 33280 tokens") != std::string::npos);
+  CHECK(notes(half + "64\n").find("stop growing") == std::string::npos);
+}
+
 TEST_CASE("loss scale: bfloat16 needs none") {
   const Analysis result = analysed(bert("pretraining", ""), {"loss_scaling.numerics.format=bfloat16"});
   CHECK(result.mode == "none");

@@ -127,6 +127,8 @@ std::string to_json(const Plan& plan, const Analysis& analysis) {
   json.member("format", analysis.format);
   json.member("overflow", analysis.overflow);
   json.member("half_partials", analysis.half_partials);
+  json.member("random_sum_error", analysis.random_sum_error);
+  json.member("coherent_sum_error", analysis.coherent_sum_error);
   json.member("seed", analysis.settings.seed);
   json.member("statistics", analysis.settings.statistics == Statistics::expected ? "expected" : "sampled");
   json.member("targets", analysis.loss.targets);
@@ -218,6 +220,8 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
   line("mode", analysis.mode);
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
                               analysis.half_partials ? "float16" : "float32"));
+  line("partial sums", fmt::format("relative error {:.1g} over the tokens, {:.1g} of one sign",
+                                   analysis.random_sum_error, analysis.coherent_sum_error));
   line("recommended", window_text(analysis.window));
   if (analysis.balance) line("balance", fmt::format("2^{:.1f}", *analysis.balance));
   line("scale", scales_text(t.scales));

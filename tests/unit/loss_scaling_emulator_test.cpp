@@ -133,6 +133,28 @@ TEST_CASE("emulator: gradients are the slopes of the loss") {
   }
 }
 
+TEST_CASE("emulator: magnitudes from the edge on and NaN count as large, zeros and flushed values apart") {
+  const auto counted = [](std::vector<float> values, double edge) {
+    Matrix matrix(1, values.size());
+    matrix.values = std::move(values);
+    TensorCounts counts;
+    round_values(matrix, NumberFormat::float16, OverflowRule::infinity, edge, &counts);
+    return counts;
+  };
+  constexpr float k_infinity = std::numeric_limits<float>::infinity();
+  const TensorCounts edge = counted({0.0F, -0.0F, 1, 8184, 8188, -8188, 8192, 65504, k_infinity, -k_infinity,
+                                     std::numeric_limits<float>::quiet_NaN(), 0x1p-24F},
+                                    8188);
+  CHECK(edge.values == 12);
+  CHECK(edge.at_edge == 7);
+  CHECK(edge.zeros == 2);
+  CHECK(edge.non_finite == 3);
+  CHECK(counted({0.001F, -0.00012F, -2, 140000}, 32752).at_edge == 1);
+  const TensorCounts small = counted({0x1p-25F, 0x1.8p-25F, -0x1p-30F, 0}, 8188);
+  CHECK(small.flushed == 2);
+  CHECK(small.zeros == 1);
+}
+
 TEST_CASE("emulator: equal seeds repeat every value, another seed does not") {
   const auto run = [](std::uint64_t seed) {
     Emulator emulator(small_shape(), numerics(NumberFormat::float16), seed);

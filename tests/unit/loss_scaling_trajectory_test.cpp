@@ -99,6 +99,23 @@ TEST_CASE("loss scaling: automatic scaling climbs to the balance and cycles arou
   }
 }
 
+TEST_CASE("loss scaling: a million updates end in the cycle of the drifted gradients") {
+  GradientModel model = lognormal_model(-20, 3, 1e6);
+  GradientProcess& process = model.process;
+  process.drift = true;
+  process.initial_loss = 7;
+  process.final_loss = 0.1;
+  process.loss_time = 100;
+  process.loss_exponent = 1;
+  process.growth_time = 1;
+  const auto als = controller("popart_als", "");
+  const Trajectory trajectory = follow(model, *als, expected(1'000'000));
+  REQUIRE(trajectory.cycle);
+  const double balance = 17.401283 - drift_of(process, Drift::hidden, 1e6);
+  CHECK(static_cast<double>(trajectory.cycle->first) == std::exp2(std::floor(balance)));
+  CHECK(trajectory.scales.size() == 1'000'000);
+}
+
 TEST_CASE("loss scaling: with a period the ramp takes as many times the updates") {
   const GradientModel model = lognormal_model(-20, 3, 1e6);
   const auto als = controller("popart_als", "update_period = 4");

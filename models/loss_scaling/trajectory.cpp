@@ -177,7 +177,7 @@ class Follower {
   void finish() {
     count_changes();
     for (Group& group : groups_) std::sort(group.history.begin(), group.history.end());
-    double most = -1;
+    double most = 0;
     for (const GradientTensor& tensor : model_.tensors) {
       TensorHistory history = history_of(tensor);
       const double large = history.at_edge.median * values_per_update(tensor, model_);

@@ -220,7 +220,7 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
   line("mode", analysis.mode);
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
                               analysis.half_partials ? "float16" : "float32"));
-  line("partial sums", fmt::format("relative error {:.1g} over the tokens, {:.1g} of one sign",
+  line("partial sums", fmt::format("relative error {:.2g} over the tokens, {:.2g} of one sign",
                                    analysis.random_sum_error, analysis.coherent_sum_error));
   line("recommended", window_text(analysis.window));
   if (analysis.balance) line("balance", fmt::format("2^{:.1f}", *analysis.balance));
@@ -230,8 +230,9 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
                                     power(static_cast<double>(t.cycle->second))));
   }
   line("overflow", events_text(t));
-  line("limiting tensor", t.limiting_tensor);
-  line("lost of updates", share(t.update_loss));
+  line("limiting tensor", t.limiting_tensor.empty() ? "none reaches the edge" : t.limiting_tensor);
+  line("update loss",
+       t.skipped_updates > 0 ? share(t.update_loss) + " of the updates" : "1 - cos = " + share(t.update_loss));
   for (const std::string& note : analysis.notes) line("note", note);
   text += "\nshares of non-zero values over the updates: median, most for flushed and overflowed\n";
   text += tensor_table(t.tensors);

@@ -58,7 +58,8 @@ struct Trajectory {
   std::optional<std::pair<float, float>> cycle;  // the two scales between which it goes at the end
   bool runaway = false;                          // beyond 2^100, or 64 rises without a fall at the end
   std::string failure;                           // of the controller; the trajectory ends there
-  std::string limiting_tensor;                   // with the most values at or above the edge, at the median; empty: none has any
+  // With the most values at or above the edge, at the median; empty: none has any.
+  std::string limiting_tensor;
   double update_loss = 0;  // updates skipped; else the largest 1 - cos between a weight gradient and what is left of it
   std::vector<TensorHistory> tensors;
 };

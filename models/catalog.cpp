@@ -2,10 +2,10 @@
 
 #include "models/ipu/case_reader.hpp"
 #include "models/ipu/family.hpp"
-#include "models/rdu/case_reader.hpp"
-#include "models/rdu/family.hpp"
 #include "models/loss_scaling/keys.hpp"
 #include "models/loss_scaling/schemes.hpp"
+#include "models/rdu/case_reader.hpp"
+#include "models/rdu/family.hpp"
 #include "models/workloads/bart.hpp"
 #include "models/workloads/bert.hpp"
 #include "models/workloads/deberta.hpp"

@@ -138,6 +138,10 @@ class RowToExperiment {
     std::string command = fmt::format("python app.py compile -b {} --pef-name=app", batch);
     if (level == "o0" || level == "o1" || level == "o3") command += " -" + level;
     if (level.empty()) cells_.took_default("opt_mode", "o3");
+    if (!level.empty() && !level.starts_with("o0") && !level.starts_with("o1") && !level.starts_with("o3") &&
+        !level.starts_with("fused")) {
+      cells_.skip(fmt::format("opt_mode \"{}\" is not known", level));
+    }
     if (!cells_.cell("tiles").empty()) command += fmt::format(" --num-tiles {}", cells_.count("tiles", 4));
     if (!training_) command += " --inference";
     if (generation_ && hbm_) command += fmt::format(" --tensor-parallel weight --n-chips {}", chips_);
@@ -191,6 +195,11 @@ std::vector<CaseFeature> RduCaseReader::features(const Plan& plan) const {
   return {word("model", plan.shape.type, 4),
           word("mode", mode, 4),
           word("chip", plan.chip, 2),
+          word("execution",
+               setup.training()         ? std::string(name(setup.host))
+               : setup.fused_generation ? "fused"
+                                        : "sections",
+               4),
           word("level", std::string(to_text(setup.level)), 1),
           word("mapping", setup.human_decision ? "human-decision" : "generated", 1),
           count("hidden_size", rdu_plan->model.hidden, 1),

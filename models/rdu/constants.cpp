@@ -31,6 +31,17 @@ IsolatedConstants read_isolated_constants(ConstantReader& reader) {
   return {reader.number("cost.isolated.efficiency"), reader.bandwidth("cost.isolated.bandwidth")};
 }
 
+CompileConstants read_compile_constants(ConstantReader& reader) {
+  CompileConstants compile;
+  compile.base = reader.time("cost.compile.base");
+  compile.section = reader.time("cost.compile.section");
+  compile.single_operator = reader.time("cost.compile.operator");
+  compile.reuse = reader.number("cost.compile.reuse");
+  compile.spread = reader.number("cost.compile.spread");
+  if (compile.spread < 1) reader.refuse("cost.compile.spread", "makes an interval without its middle", "1 or more");
+  return compile;
+}
+
 HostConstants read_host_constants(ConstantReader& reader) {
   HostConstants host;
   host.profiled_step = reader.time("cost.host.profiled_step");
@@ -105,6 +116,7 @@ RduConstants read_rdu_constants(ConstantReader& reader) {
   constants.system = read_system_constants(reader);
   constants.section = read_section_constants(reader);
   constants.isolated = read_isolated_constants(reader);
+  constants.compile = read_compile_constants(reader);
   constants.host = read_host_constants(reader);
   constants.precision = read_precision_constants(reader);
   constants.serving = read_serving_constants(reader);

@@ -68,6 +68,15 @@ struct IsolatedConstants {
   Bandwidth bandwidth;
 };
 
+// The compiler, on the host.
+struct CompileConstants {
+  Duration base;             // whatever the number of sections
+  Duration section;          // of several operators
+  Duration single_operator;  // a section of one operator
+  double reuse = 0;          // of the time, with the placement of an earlier compile
+  double spread = 0;         // the interval is from estimate / spread to estimate x spread; at least 1
+};
+
 // Host software around a training step.
 struct HostConstants {
   Duration profiled_step;      // of a profiled run
@@ -101,6 +110,7 @@ struct RduConstants {
   SystemConstants system;
   SectionConstants section;
   IsolatedConstants isolated;
+  CompileConstants compile;
   HostConstants host;
   PrecisionConstants precision;
   ServingConstants serving;

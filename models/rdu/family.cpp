@@ -1,6 +1,7 @@
 #include "models/rdu/family.hpp"
 
 #include "models/rdu/commands.hpp"
+#include "models/rdu/compile_estimate.hpp"
 #include "models/rdu/lowering.hpp"
 #include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
@@ -107,6 +108,10 @@ ScheduleFacts RduFamily::schedule_facts(const Plan& plan) const {
 
 MemoryAccount RduFamily::memory_account(const Plan& plan) const {
   return account_memory(own(plan), plan.settings);
+}
+
+std::optional<CompileEstimate> RduFamily::compile_estimate(const Plan& plan) const {
+  return estimate_compile(own(plan));
 }
 
 Verdict RduFamily::verdict(const Plan& plan, bool remedies) const {

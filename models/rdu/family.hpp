@@ -16,6 +16,7 @@ class RduFamily final : public Family {
   StepFacts step_facts(const Plan& plan) const override;
   ScheduleFacts schedule_facts(const Plan& plan) const override;
   MemoryAccount memory_account(const Plan& plan) const override;
+  std::optional<CompileEstimate> compile_estimate(const Plan& plan) const override;
   Verdict verdict(const Plan& plan, bool remedies) const override;
   Lowered lower(const Plan& plan, const LowerOptions& options) const override;
   std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;

@@ -31,7 +31,7 @@ class StepLowering : private SectionLowering {
     if (setup_.tensor_parallel == TensorParallel::batch && setup_.parts > 1) {
       add_part_reduction("gradient all-reduce within a replica", gradients, step);
     }
-    if (setup_.replicas == 1) return;
+    if (setup_.replicas == 1 || !setup_.reduces_gradients) return;
     if (!setup_.reduce_on_rdu) {
       step.emplace_back(moved("gradients to the host", gradients, &PartResources::host_copy, CostCategory::host_io));
     }

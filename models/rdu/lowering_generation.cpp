@@ -1,6 +1,7 @@
 #include "models/rdu/lowering_generation.hpp"
 
 #include "models/rdu/section_lowering.hpp"
+#include "models/rdu/serving.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -23,6 +24,9 @@ class GenerationLowering : private SectionLowering {
     // Without HBM the whole batch is one static graph.
     const std::int64_t prompts = setup_.fused_generation ? setup_.batch : 1;
     std::vector<ProgramBlock> request;
+    if (setup_.switch_every_request) {
+      request.emplace_back(fixed_time("model switch", expert_switch_time(plan_), CostCategory::off_chip_memory));
+    }
     request.emplace_back(Repeat{prompts, k_prefill, std::move(prefill)});
     request.emplace_back(Repeat{setup_.output_tokens, k_tokens, std::move(token)});
     return finish(std::move(request));
@@ -52,7 +56,7 @@ class GenerationLowering : private SectionLowering {
     blocks.emplace_back(
         Repeat{layers,
                "prefill layers",
-               {fused_section("prefill layer", layer_flop, Bytes(weights.count() / layers), Duration())}});
+               {fused_section("prefill layer", layer_flop, {Bytes(weights.count() / layers), Bytes()}, Duration())}});
   }
 
   // One token of every request: all weights, and the whole static cache.
@@ -66,15 +70,38 @@ class GenerationLowering : private SectionLowering {
     const auto products = [&](std::int64_t weight_bytes) {
       return flop(static_cast<double>(weight_bytes) * static_cast<double>(setup_.batch) / static_cast<double>(parts));
     };
-    blocks.emplace_back(
-        Repeat{layers,
-               "token layers",
-               {fused_section("token layer", products(layer_weights), Bytes((layer_weights + layer_cache) / parts),
-                              plan_.constants.serving.layer)}});
-    blocks.emplace_back(fused_section("token head", products(outside), Bytes(outside / parts), Duration()));
+    blocks.emplace_back(Repeat{
+        layers,
+        "token layers",
+        {fused_section("token layer", products(layer_weights),
+                       {Bytes(layer_weights / parts), Bytes(layer_cache / parts)}, plan_.constants.serving.layer)}});
+    blocks.emplace_back(fused_section("token head", products(outside), {Bytes(outside / parts), Bytes()}, Duration()));
   }
 
-  SegmentId fused_section(const std::string& name, FlopCount work, Bytes bytes, Duration behind) {
+  struct Streams {
+    Bytes weights;
+    Bytes cache;
+  };
+
+  // Over the port of the tier that holds each.
+  std::vector<OpId> stream(SegmentBuilder& segment, const PartResources& part, const Streams& streams, OpId loaded) {
+    Bytes from_hbm;
+    Bytes from_ddr;
+    (plan_.tiers.weights_in_hbm ? from_hbm : from_ddr) += streams.weights;
+    (plan_.tiers.cache_in_hbm ? from_hbm : from_ddr) += streams.cache;
+    std::vector<OpId> moved;
+    const auto move = [&](RouteId port, Bytes bytes) {
+      if (bytes == Bytes()) return;
+      moved.push_back(segment.transfer(part.device, DeviceId::none(), port, bytes, CostCategory::off_chip_memory,
+                                       "weights and cache"));
+      if (loaded.valid()) segment.depend(loaded, moved.back());
+    };
+    move(part.port, from_hbm);
+    move(part.ddr_port, from_ddr);
+    return moved;
+  }
+
+  SegmentId fused_section(const std::string& name, FlopCount work, const Streams& streams, Duration behind) {
     SegmentBuilder segment = folded_segment(name);
     const Duration compute = work / (plan_.rates.peak * plan_.rates.efficiency);
     for (const std::size_t replica : fold_.simulated) {
@@ -86,13 +113,11 @@ class GenerationLowering : private SectionLowering {
         };
         OpId loaded = OpId::none();
         if (loads() > Duration()) loaded = local(loads(), CostCategory::launch, "program and argument load");
-        const OpId moved = segment.transfer(part.device, DeviceId::none(), part.port, bytes,
-                                            CostCategory::off_chip_memory, "weights and cache");
-        if (loaded.valid()) segment.depend(loaded, moved);
+        const std::vector<OpId> moved = stream(segment, part, streams, loaded);
         local(compute, CostCategory::compute, "products");
         if (behind == Duration()) continue;
         const OpId turned = local(behind, CostCategory::sync, "turn-around and reduction");
-        segment.depend(moved, turned);
+        for (const OpId transfer : moved) segment.depend(transfer, turned);
       }
     }
     return builder_.add(std::move(segment));
@@ -103,6 +128,15 @@ class GenerationLowering : private SectionLowering {
 
 Lowered lower_generation(const RduPlan& plan, const WorkloadSettings& settings, const LowerOptions& options) {
   return GenerationLowering(plan, settings, options).lower();
+}
+
+Bytes expert_weights(const RduPlan& plan) {
+  constexpr std::int64_t k_bf16 = 2;
+  return Bytes(k_bf16) * plan.model.parameter_count();
+}
+
+Duration expert_switch_time(const RduPlan& plan) {
+  return model_switch_time(expert_weights(plan), plan.setup.parts, plan.constants);
 }
 
 }  // namespace podsim::rdu

@@ -14,4 +14,8 @@ inline constexpr const char* k_tokens = "tokens";
 
 Lowered lower_generation(const RduPlan& plan, const WorkloadSettings& settings, const LowerOptions& options);
 
+// bf16 weights of one whole model, and how long its RDUs take to copy them from DDR to high-bandwidth memory.
+Bytes expert_weights(const RduPlan& plan);
+Duration expert_switch_time(const RduPlan& plan);
+
 }  // namespace podsim::rdu

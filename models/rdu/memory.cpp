@@ -21,6 +21,13 @@ Bytes cache_bytes(const RduPlan& plan) {
   return Bytes(2 * k_bf16 * share.layers * share.kv_width()) * plan.setup.static_length * plan.setup.batch;
 }
 
+// The one that runs, too, has its place in DDR. There they need no copies of what the parts do not share.
+Bytes stored_experts(const RduPlan& plan, std::int64_t bytes_per_weight) {
+  const std::int64_t parts = plan.setup.parts;
+  const std::int64_t all = bytes_per_weight * plan.model.parameter_count() * plan.setup.experts;
+  return Bytes((all + parts - 1) / parts);
+}
+
 double bytes(Bytes size) {
   return static_cast<double>(size.count());
 }
@@ -47,7 +54,7 @@ Tiers spread(std::vector<MemoryAccountEntry> entries, Bytes fast_capacity) {
   Tiers tiers;
   Bytes used;
   for (MemoryAccountEntry& entry : entries) {
-    const bool fits = entry.bytes <= fast_capacity - used;
+    const bool fits = entry.category != k_experts && entry.bytes <= fast_capacity - used;
     if (fits) used += entry.bytes;
     (fits ? tiers.fast : tiers.slow).push_back(std::move(entry));
   }
@@ -93,6 +100,7 @@ std::vector<MemoryAccountEntry> resident_entries(const RduPlan& plan, const Work
   add(entries, k_weights, Bytes(per_parameter.weight) * parameters);
   add(entries, k_optimizer_state, Bytes(per_parameter.state) * parameters);
   add(entries, k_gradients, Bytes(per_parameter.gradient) * parameters);
+  if (plan.setup.experts > 1) add(entries, k_experts, stored_experts(plan, per_parameter.weight));
   if (plan.setup.run == RunMode::generation) add(entries, k_key_value_cache, cache_bytes(plan));
   return entries;
 }

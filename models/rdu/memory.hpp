@@ -14,6 +14,7 @@ inline constexpr const char* k_weights = "weights";
 inline constexpr const char* k_optimizer_state = "optimizer state";
 inline constexpr const char* k_gradients = "gradients";
 inline constexpr const char* k_key_value_cache = "key-value cache";
+inline constexpr const char* k_experts = "models to switch to";
 inline constexpr const char* k_tensors = "tensors between sections";
 
 // Off-chip tensors of a graph by section: bytes that appear when it starts and vanish when it has finished. Weights,

@@ -86,11 +86,15 @@ class Partitioner {
   }
 
   const std::string& pattern(OperatorId op) const {
-    return options_.patterns.empty() ? graph_[op].pattern_group : options_.patterns[op.index()];
+    return options_.patterns.empty() ? graph_[op].pattern_group : options_.patterns[op.index()].name;
   }
 
   bool same_pattern(OperatorId a, OperatorId b) const {
-    return graph_[a].phase == graph_[b].phase && graph_[a].layer == graph_[b].layer && pattern(a) == pattern(b);
+    if (graph_[a].phase != graph_[b].phase) return false;
+    const bool same_layer = graph_[a].layer == graph_[b].layer;
+    if (options_.patterns.empty()) return same_layer && pattern(a) == pattern(b);
+    const FusedPattern& own = options_.patterns[a.index()];
+    return own == options_.patterns[b.index()] && (same_layer || own.instance > 0);
   }
 
   template <class Together>
@@ -224,8 +228,12 @@ std::int64_t Partition::unique_sections() const {
 double section_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity) {
   const double factor = factors.of(op.phase);
   const double units = computes(op.phase) ? 1 / (capacity.operators * factor) : 0.0;
-  const double resident = resident_per_weight(op.weight_use, capacity).size().in_base();
-  return units + resident * static_cast<double>(op.weight_elements) / (factor * capacity.sram.size().in_base());
+  const double resident = resident_weights(op, capacity).size().in_base();
+  return units + resident / (factor * capacity.sram.size().in_base());
+}
+
+Bytes resident_weights(const RduOperator& op, const SectionCapacity& capacity) {
+  return resident_per_weight(op.weight_use, capacity) * op.weight_elements;
 }
 
 std::vector<std::uint32_t> section_of_operators(const OperatorGraph& graph, const Partition& partition) {

@@ -34,11 +34,18 @@ struct SectionCapacity {
   double retry_factor = 0;          // by which the compiler lowers the factors after a failure
 };
 
+// Consecutive operators of the same pattern and instance are one section at o1; of instance 0, within a layer.
+struct FusedPattern {
+  std::string name;
+  std::uint32_t instance = 0;
+  friend bool operator==(const FusedPattern&, const FusedPattern&) = default;
+};
+
 struct PartitionOptions {
   OptimizationLevel level = OptimizationLevel::o3;
   ResourceFactors factors;
   // At o1, the pattern of each operator of the graph, from user rules; empty: the operators' own.
-  std::vector<std::string> patterns;
+  std::vector<FusedPattern> patterns;
 };
 
 struct RduSection {
@@ -71,6 +78,9 @@ Partition make_partition(const OperatorGraph& graph, const PartitionOptions& opt
 
 // Part of one section that an operator takes at o3.
 double section_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity);
+
+// Bytes of its weights that an operator keeps on chip.
+Bytes resident_weights(const RduOperator& op, const SectionCapacity& capacity);
 
 // Which section each operator is in.
 std::vector<std::uint32_t> section_of_operators(const OperatorGraph& graph, const Partition& partition);

@@ -58,13 +58,29 @@ std::vector<KeySpec> make_keys() {
   keys.push_back(one_of(make("endpoint", text, "current", "deployment that serves generation",
                              "padding of prompts, share of the HBM bandwidth"),
                         {"current", "legacy"}));
+  KeySpec experts = make("experts", integer, "1", "models of this size among which a node with HBM switches",
+                         "none: one of them runs", "each stands in DDR");
+  experts.minimum = 1;
+  experts.maximum = 100000;
+  keys.push_back(experts);
+  keys.push_back(make("switch_every_request", boolean, "false",
+                      "whether each request of generation wants another model than the one before",
+                      "the model is copied from DDR to HBM in front of the request"));
+  keys.push_back(make("placement_reused", boolean, "false",
+                      "whether the compiler finds the placement of an earlier compile", "the compile alone"));
   return keys;
 }
 
 }  // namespace
 
 const std::vector<KeySpec>& rdu_keys() {
-  static const std::vector<KeySpec> keys = make_keys();
+  static const std::vector<KeySpec> keys = [] {
+    std::vector<KeySpec> made = make_keys();
+    for (KeySpec& key : made) {
+      if (key.type == KeyType::integer && !key.maximum) key.maximum = 1e7;  // products stay in 64 bits
+    }
+    return made;
+  }();
   return keys;
 }
 

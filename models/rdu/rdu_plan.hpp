@@ -9,6 +9,7 @@
 
 #include "models/rdu/command/compile_command.hpp"
 #include "models/rdu/constants.hpp"
+#include "models/rdu/fusion_match.hpp"
 #include "models/rdu/operator_graph.hpp"
 #include "models/rdu/partition.hpp"
 #include "models/rdu/section_cost.hpp"
@@ -23,7 +24,9 @@ enum class HostModel : std::uint8_t {
   profiled,    // a run under SambaTune or of a tutorial: host work in series with the device
   production,  // a training loop: a short gap between steps
 };
-std::string_view name(HostModel model);
+inline std::string_view name(HostModel model) {
+  return model == HostModel::profiled ? "profiled" : "production";
+}
 
 struct RduSetup {
   RunMode run = RunMode::training;
@@ -37,9 +40,13 @@ struct RduSetup {
   std::int64_t tiles_per_part = 1;  // tiles of an RDU that a part has
   bool human_decision = false;      // a model-specific mapping file
   bool recompute = false;
-  bool reduce_on_rdu = false;  // gradients of replicas; else on the hosts
+  bool reduces_gradients = false;  // copies train one model; else each its own
+  bool reduce_on_rdu = false;      // gradients of replicas; else on the hosts
   HostModel host = HostModel::production;
-  double rate_factor = 1;  // of products, from options that widen types
+  double rate_factor = 1;         // of products, from options that widen types
+  bool hypersections = false;     // equal sections are compiled once at o3
+  bool placement_reused = false;  // of an earlier compile
+  bool built_in_rules = true;     // of o1 fuse what no rule of the user takes
 
   // Generation.
   std::int64_t input_tokens = 0;
@@ -48,6 +55,8 @@ struct RduSetup {
   std::int64_t padded_prompt = 0;
   Orchestration orchestration = Orchestration::hardware;
   bool legacy_endpoint = false;
+  std::int64_t experts = 1;           // models of this size that DDR holds; one of them runs
+  bool switch_every_request = false;  // each request wants another model than the one before
 
   bool training() const { return run == RunMode::training; }
   // Generation as a deployment of the chip with high-bandwidth memory serves it; else compiled sections.
@@ -58,8 +67,17 @@ struct RduSetup {
 struct CompiledGraph {
   OperatorGraph graph;
   Partition partition;
+  std::vector<RuleUse> rule_uses;  // of the fusion rules, at o1
   std::vector<SectionWork> work;   // by section
   std::vector<SectionTime> times;  // by section
+};
+
+// Which kinds of memory stand in high-bandwidth memory; all false on chips without it.
+struct MemoryTiers {
+  bool tensors_in_hbm = false;
+  bool state_in_hbm = false;
+  bool weights_in_hbm = false;
+  bool cache_in_hbm = false;
 };
 
 class RduPlan : public FamilyPlan {
@@ -69,10 +87,12 @@ class RduPlan : public FamilyPlan {
 
   RduSetup setup;
   RduConstants constants;
-  TransformerDescription model;  // of the whole model
-  TransformerDescription share;  // of one part
-  Allotment allotment;           // of one part
-  SectionRates rates;            // of one part
+  TransformerDescription model;          // of the whole model
+  TransformerDescription share;          // of one part
+  Allotment allotment;                   // of one part
+  SectionRates rates;                    // of one part
+  std::vector<FusionRule> fusion_rules;  // of the user, for o1
+  MemoryTiers tiers;
   std::vector<double> slowdown;  // by replica and part
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;

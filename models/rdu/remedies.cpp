@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
+#include "models/rdu/compile_graphs.hpp"
+#include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
-#include "models/rdu/resolve.hpp"
+#include "models/rdu/serving.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -19,6 +22,7 @@ RduPlan changed(const RduPlan& plan, const RduSetup& setup, const TransformerDes
   other.share = share;
   other.allotment = plan.allotment;
   other.rates = plan.rates;
+  other.fusion_rules = plan.fusion_rules;
   compile_graphs(other, settings);
   return other;
 }
@@ -38,7 +42,10 @@ std::optional<std::string> more_rdus(const RduPlan& plan, const WorkloadSettings
     setup.parts = parts;
     setup.tensor_parallel = TensorParallel::weight;
     if (fits(changed(plan, setup, *share, settings), settings)) {
-      return fmt::format("--tensor-parallel weight --n-chips {}", parts);
+      const std::int64_t copies = std::max<std::int64_t>(1, plan.setup.replicas * plan.setup.parts / parts);
+      const std::string fewer =
+          copies < plan.setup.replicas ? fmt::format(" and rdu.replicas = {}", copies) : std::string();
+      return fmt::format("--tensor-parallel weight --n-chips {}{}", parts, fewer);
     }
   }
   return std::nullopt;
@@ -62,11 +69,26 @@ std::optional<std::string> recomputation(const RduPlan& plan, const WorkloadSett
   return "workload.recompute = true";
 }
 
+// 0: not even one.
+std::int64_t most_experts(const RduPlan& plan, const WorkloadSettings& settings) {
+  RduSetup setup = plan.setup;
+  setup.experts =
+      std::min(plan.setup.experts, expert_capacity(expert_weights(plan), setup.parts, plan.constants.chip).in_ddr);
+  if (setup.experts < 1) return 0;
+  return fits(changed(plan, setup, plan.share, settings), settings) ? setup.experts : 0;
+}
+
 }  // namespace
 
 // In the order of what they cost: a third more products, then parts of the machine, then samples per step.
 void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, Verdict& verdict) {
-  if (plan.compiled.partition.failure) return;
+  if (plan.setup.experts > 1) {
+    const std::int64_t most = most_experts(plan, settings);
+    if (most >= 1) {
+      for (BrokenLimit& broken : verdict.broken) broken.remedy = fmt::format("rdu.experts = {}", most);
+      return;
+    }
+  }
   std::optional<std::string> remedy = recomputation(plan, settings);
   if (!remedy) remedy = smaller_batch(plan, settings);
   if (!remedy) remedy = more_rdus(plan, settings);

@@ -6,6 +6,8 @@
 
 #include "models/rdu/lowering.hpp"
 #include "models/rdu/lowering_generation.hpp"
+#include "models/rdu/serving.hpp"
+#include "models/rdu/step_cost.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -133,6 +135,14 @@ const char* word(SectionBound bound) {
   return "launch";
 }
 
+// Of the memory units that the section's graph type may use. A section whose operators also run in the one before holds
+// less than all that is counted in it.
+double memory_share_pct(Bytes resident, const RduSection& section, const Partition& partition,
+                        const SectionCapacity& capacity) {
+  const double visible = capacity.sram.size().in_base() * partition.factors.of(section.phase);
+  return 100 * std::min(1.0, resident.size().in_base() / visible);
+}
+
 // All of them, or the longest.
 Table section_table(const RduPlan& plan) {
   const CompiledGraph& compiled = plan.compiled;
@@ -144,17 +154,20 @@ Table section_table(const RduPlan& plan) {
         order, [&](std::size_t a, std::size_t b) { return compiled.times[a].total > compiled.times[b].total; });
     order.resize(k_listed_sections);
   }
+  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
+  const std::vector<Bytes> resident = section_resident_bytes(compiled.graph, compiled.partition, capacity);
   Table table;
   table.name = some ? "longest sections" : "sections";
   table.columns = {
-      {"section", ""},  {"graph_type", ""},         {"name", ""},    {"stages", ""}, {"pcu_share_pct", "%"},
-      {"flop", "flop"}, {"off_chip_bytes", "byte"}, {"time_s", "s"}, {"bound", ""}};
+      {"section", ""}, {"graph_type", ""},     {"name", ""},           {"time_s", "s"},  {"bound", ""},
+      {"stages", ""},  {"pcu_share_pct", "%"}, {"pmu_share_pct", "%"}, {"flop", "flop"}, {"off_chip_bytes", "byte"}};
   for (const std::size_t i : order) {
     const RduSection& section = compiled.partition.sections[i];
     table.rows.push_back({static_cast<std::int64_t>(i), std::string(phase_name(section.phase)), section.name,
+                          in_s(compiled.times[i].total), std::string(word(compiled.times[i].bound)),
                           static_cast<std::int64_t>(section.operators.size()), 100 * std::min(1.0, section.demand),
-                          compiled.work[i].flop.in_base(), compiled.work[i].bytes().count(),
-                          in_s(compiled.times[i].total), std::string(word(compiled.times[i].bound))});
+                          memory_share_pct(resident[i], section, compiled.partition, capacity),
+                          compiled.work[i].flop.in_base(), compiled.work[i].bytes().count()});
   }
   return table;
 }
@@ -172,7 +185,9 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
   std::vector<ReportedValue> values;
   const RduSetup& setup = plan.setup;
   if (setup.run == RunMode::generation) {
-    const double first = in_s(repeat_duration(lowered, result, k_prefill));
+    // A request also waits for its model.
+    const Duration loaded = setup.switch_every_request ? expert_switch_time(plan) : Duration();
+    const double first = in_s(loaded) + in_s(repeat_duration(lowered, result, k_prefill));
     const double tokens = in_s(repeat_duration(lowered, result, k_tokens));
     const auto outputs = static_cast<double>(setup.output_tokens);
     const auto batch = static_cast<double>(setup.batch);
@@ -182,6 +197,12 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
     values.push_back({"output_tokens_per_s_per_user", "1/s", outputs / tokens});
     values.push_back({"total_tokens_per_s", "1/s",
                       batch * static_cast<double>(setup.input_tokens + setup.output_tokens) / in_s(result.total)});
+    if (setup.fused_generation) {
+      const ExpertCapacity capacity = expert_capacity(expert_weights(plan), setup.parts, plan.constants.chip);
+      values.push_back({"model_switch_time_s", "s", in_s(expert_switch_time(plan))});
+      values.push_back({"experts_in_hbm", "", static_cast<double>(capacity.in_hbm)});
+      values.push_back({"experts_in_ddr", "", static_cast<double>(capacity.in_ddr)});
+    }
     return values;
   }
   values.push_back({"rdu_latency_s", "s", in_s(device_sums(plan).total)});

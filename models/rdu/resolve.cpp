@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "models/rdu/command/command_checks.hpp"
 #include "models/rdu/commands.hpp"
+#include "models/rdu/compile_graphs.hpp"
+#include "models/rdu/fusion_match.hpp"
 #include "models/rdu/node.hpp"
 #include "models/rdu/rdu_keys.hpp"
 #include "models/rdu/step_cost.hpp"
@@ -19,6 +22,19 @@ namespace {
 template <class T>
 bool sound(const Argument<T>& argument) {
   return argument.valid && !argument.unset;
+}
+
+// Times the bytes of a parameter and the models of a node they fit 64 bits.
+constexpr double k_most_weights = 1e13;
+constexpr double k_most_bytes = 4e18;  // of one kind, so that sums fit 64 bits
+
+// Without overflow, for dimensions of any size.
+double approximate_weights(const TransformerDescription& model) {
+  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+  const double query = number(model.heads) * number(model.head_dim);
+  const double keys = number(model.kv_heads) * number(model.head_dim);
+  const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
+  return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
 }
 
 class Resolver {
@@ -35,15 +51,38 @@ class Resolver {
     read_model();
     read_parallelism();
     read_run();
+    read_rules();
     check_slowdown();
     if (diagnostics_.has_errors()) return nullptr;
     fill_rates();
-    compile_graphs(*plan_, context_.settings);
+    if (!build_graphs()) return nullptr;
+    warn_of_idle_rules();
     plan_->constant_ids = reader.read_ids();
     return std::move(plan_);
   }
 
  private:
+  bool build_graphs() {
+    const RduSetup& own = setup();
+    const double cache = 4.0 * static_cast<double>(plan_->model.layers) * static_cast<double>(plan_->model.kv_width()) *
+                         static_cast<double>(own.static_length) * static_cast<double>(own.batch);
+    if (own.run == RunMode::generation && cache > k_most_bytes) {
+      too_large("the key-value cache exceeds 64-bit byte counts");
+      return false;
+    }
+    try {
+      compile_graphs(*plan_, context_.settings);
+      return true;
+    } catch (const std::range_error& error) {
+      too_large(error.what());
+      return false;
+    }
+  }
+
+  void too_large(const std::string& why) {
+    diagnostics_.error(context_.section.place(), "model.config", why, "a smaller model, or a smaller batch");
+  }
+
   RduSetup& setup() { return plan_->setup; }
   const CompileCommand& compile() const { return *commands_.compile; }
   const ChipConstants& chip() const { return plan_->constants.chip; }
@@ -70,7 +109,8 @@ class Resolver {
     for (const auto& [name, value] : commands_.defines) {
       record("define." + name, toml_string(value), origin_of(context_.section.find("define")->place()));
     }
-    const std::string release = choose("release", "1.18", "default");
+    const bool before_1_18 = plan_->constants.o1_enabling_flag;
+    const std::string release = choose("release", before_1_18 ? "1.17" : "1.18", "default of the software");
     std::optional<Release> parsed = parse_release(release);
     if (!parsed) {
       diagnostics_.error(context_.section.find("release")->place(), "rdu.release",
@@ -80,14 +120,20 @@ class Resolver {
     system_ = {context_.system, arch(), context_.nodes, plan_->constants.system.rdus, chip().tiles, parsed};
     if (commands_.compile_given) check_compile(compile(), system_, diagnostics_);
     if (!commands_.launch) return;
-    settle_ranks(commands_.launch->ranks);
+    settle_ranks(*commands_.launch);
     check_launch(*commands_.launch, system_, diagnostics_);
     if (commands_.compile_given) check_pair(compile(), *commands_.launch, system_, diagnostics_);
   }
 
   // A launch line inside a batch job does not say how many ranks there are; rdu.replicas does.
-  void settle_ranks(Argument<std::int64_t>& ranks) const {
+  void settle_ranks(LaunchCommand& launch) const {
+    Argument<std::int64_t>& ranks = launch.ranks;
     if (ranks.given) return;
+    if (launch.nodes.given && launch.ranks_per_node.given && sound(launch.nodes) && sound(launch.ranks_per_node)) {
+      ranks = launch.ranks_per_node;
+      ranks.value *= launch.nodes.value;
+      return;
+    }
     const std::optional<std::int64_t> replicas = read_integer(context_.section, "replicas");
     if (replicas) {
       ranks.value = *replicas;
@@ -113,7 +159,23 @@ class Resolver {
       return;
     }
     plan_->model = *model;
+    const double weights = approximate_weights(*model);
+    if (weights > k_most_weights) {
+      too_large(
+          fmt::format("about {:.1e} weights are more than the {:.0e} that are simulated", weights, k_most_weights));
+    }
     setup().run = context_.settings.mode;
+    if (setup().run == RunMode::generation && model->head != RduHead::causal_lm) {
+      diagnostics_.error(
+          context_.section.place(), "workload.mode",
+          fmt::format("a {} with head {} generates no tokens", context_.shape.type, context_.settings.head),
+          "a model with head causal-lm, or mode inference");
+    }
+    const std::string& optimizer = context_.settings.optimizer;
+    if (training() && optimizer != "adam" && optimizer != "adamw") {
+      diagnostics_.warning(context_.section.place(), "workload.optimizer",
+                           fmt::format("the update of {} is given the traffic of Adam", optimizer));
+    }
     setup().fused_generation = setup().run == RunMode::generation && chip().hbm.has_value();
     WorkloadSettings& settings = context_.settings;
     const std::string origin = settings.precision.empty() ? "default of the compiler" : "experiment";
@@ -136,7 +198,7 @@ class Resolver {
     setup().parts = size.rdus;
     setup().tiles_per_part = std::min(size.tiles, chip().tiles);
     if (setup().fused_generation) {
-      if (!compile().n_chips.given) setup().parts = plan_->constants.system.rdus * context_.nodes;
+      if (!compile().n_chips.given) setup().parts = plan_->constants.system.rdus;
       setup().tiles_per_part = chip().tiles;
       if (setup().parts > 1) setup().tensor_parallel = TensorParallel::weight;
     } else if (size.halves_batch) {
@@ -162,21 +224,29 @@ class Resolver {
     } else if (commands_.launch && commands_.launch->ranks.given && sound(commands_.launch->ranks)) {
       setup().replicas = commands_.launch->ranks.value;
       origin = commands_.launch->ranks.origin;
-    } else if (compile().data_parallel.value) {
+    } else if (compile().data_parallel.value && training()) {
       diagnostics_.error(compile().data_parallel.place, "rdu.replicas",
                          "is missing: a data-parallel program runs as many copies as it is launched with",
                          "rdu.replicas, or a launch command with its number of ranks");
       return;
     }
     record("replicas", std::to_string(setup().replicas), origin);
+    setup().reduces_gradients = training() && compile().data_parallel.value;
+    if (training() && written && setup().replicas > 1 && !setup().reduces_gradients) {
+      diagnostics_.warning(context_.section.find("replicas")->place(), "rdu.replicas",
+                           "copies without --data-parallel train a model each: nothing is reduced among them");
+    }
     const SystemConstants& system = plan_->constants.system;
     const std::int64_t tiles = system.rdus * context_.nodes * chip().tiles;
     const std::int64_t per_replica = setup().parts * setup().tiles_per_part;
     const std::int64_t most = tiles / per_replica;
-    if (setup().replicas <= most) return;
+    if (setup().replicas >= 1 && setup().replicas <= most) return;
+    const std::int64_t asked = setup().replicas;
+    setup().replicas = 1;   // for the checks that follow
+    if (asked < 1) return;  // reported
     diagnostics_.error(written ? context_.section.find("replicas")->place() : compile().line.place, "rdu.replicas",
-                       fmt::format("{} of {} tiles each need {} tiles; {} node{} of {} have {}", setup().replicas,
-                                   per_replica, setup().replicas * per_replica, context_.nodes,
+                       fmt::format("{} of {} tiles each need {} tiles; {} node{} of {} have {}", asked, per_replica,
+                                   static_cast<double>(asked) * static_cast<double>(per_replica), context_.nodes,
                                    context_.nodes == 1 ? "" : "s", context_.system, tiles),
                        most >= 1 ? fmt::format("at most {}, or more in system.nodes", most) : "more in system.nodes");
   }
@@ -203,9 +273,14 @@ class Resolver {
           fmt::format("{} does not divide among {} copies of half an RDU or more", setup().batch, setup().parts),
           fmt::format("a multiple of {}, or fewer tiles", setup().parts));
     }
-    if (sound(compile().grad_accumulation_steps)) {
+    if (training() && sound(compile().grad_accumulation_steps)) {
       setup().gradient_accumulation_steps = std::max<std::int64_t>(1, compile().grad_accumulation_steps.value);
     }
+    setup().hypersections = compile().enable_hypersection.value;
+    const std::optional<bool> reused = read_boolean(context_.section, "placement_reused");
+    setup().placement_reused = reused.value_or(false);
+    record("placement_reused", setup().placement_reused ? "true" : "false",
+           reused ? origin_of(context_.section.find("placement_reused")->place()) : "default");
     setup().recompute = training() && settings.recompute;
     read_factors();
     const bool file = !compile().human_decision.value.empty();
@@ -218,11 +293,15 @@ class Resolver {
           choose("host_model", profiled ? "profiled" : "production", profiled ? "sambatune" : "default") == "profiled"
               ? HostModel::profiled
               : HostModel::production;
-      warn_without_effect({"orchestration", "static_sequence_length", "endpoint"}, "of generation alone");
+      warn_without_effect({"orchestration", "static_sequence_length", "endpoint", "experts", "switch_every_request"},
+                          "of generation alone");
     } else {
       warn_without_effect({"host_model"}, "of training alone");
     }
-    if (setup().run == RunMode::generation) read_generation();
+    if (setup().run == RunMode::generation) {
+      read_generation();
+      read_experts();
+    }
   }
 
   void warn_without_effect(std::initializer_list<const char*> keys, const char* why) {
@@ -236,6 +315,12 @@ class Resolver {
   void read_factors() {
     const std::vector<double>& factors = compile().resources_scaling_factors.value;
     if (!sound(compile().resources_scaling_factors) || factors.empty()) return;
+    constexpr double k_least = 0.05;
+    if (*std::ranges::min_element(factors) < k_least) {
+      diagnostics_.error(compile().resources_scaling_factors.place, compile().resources_scaling_factors.name,
+                         "leaves a graph type hardly any resources", "factors of at least 0.05");
+      return;
+    }
     if (factors.size() == 3) setup().factors = {factors[0], factors[1], factors[2], factors[2]};
     if (factors.size() == 4) setup().factors = {factors[0], factors[1], factors[2], factors[3]};
   }
@@ -252,6 +337,12 @@ class Resolver {
            written ? origin_of(context_.section.find("static_sequence_length")->place())
                    : (from_command ? compiled->origin : "default: the model's maximum"));
     const std::int64_t needed = setup().input_tokens + setup().output_tokens;
+    if (setup().static_length > plan_->model.positions) {
+      diagnostics_.error(
+          context_.section.place(), "rdu.static_sequence_length",
+          fmt::format("{} is more than the model's {} positions", setup().static_length, plan_->model.positions),
+          "at most as many, or a larger model.max_position_embeddings");
+    }
     if (needed > setup().static_length) {
       diagnostics_.error(context_.section.place(), "rdu.static_sequence_length",
                          fmt::format("{} is less than the {} tokens of a request", setup().static_length, needed),
@@ -268,6 +359,66 @@ class Resolver {
     setup().legacy_endpoint = choose("endpoint", "current", "default") == "legacy";
     setup().padded_prompt =
         padded_prompt(setup().input_tokens, setup().static_length, setup().legacy_endpoint, plan_->constants.serving);
+  }
+
+  // ---- fusion rules of o1
+  void read_rules() {
+    const Argument<std::string>& file = compile().optimization_rules;
+    const Argument<bool>& built_in = compile().use_o1_default_rules;
+    setup().built_in_rules = !built_in.known || built_in.value;
+    if (!file.given || !file.valid || setup().level != OptimizationLevel::o1) return;
+    if (file.unset) {
+      diagnostics_.error(file.place, file.name, "holds a variable without value", "its value in rdu.define");
+      return;
+    }
+    if (setup().fused_generation) {
+      diagnostics_.warning(file.place, file.name, "has no effect: generation on this chip has a section per layer");
+      return;
+    }
+    const std::string path = path_from(Value::string(file.value, file.place));
+    const std::optional<std::string> text = read_text_file(path, file.place, file.name, diagnostics_);
+    if (!text) return;
+    if (auto rules = read_fusion_rules(*text, path, diagnostics_)) plan_->fusion_rules = std::move(*rules);
+  }
+
+  void warn_of_idle_rules() {
+    for (std::size_t i = 0; i < plan_->compiled.rule_uses.size(); ++i) {
+      const RuleUse& use = plan_->compiled.rule_uses[i];
+      const FusionRule& rule = plan_->fusion_rules[i];
+      if (use.gave_up) {
+        diagnostics_.warning(rule.place, rule.name, "stands for more patterns than are looked for",
+                             "fewer operators that are optional or alternatives");
+      } else if (use.matches == 0) {
+        diagnostics_.warning(
+            rule.place, rule.name,
+            use.overlapped ? "matches only what rules of higher priority have fused" : "matches nothing in this model");
+      } else if (use.cut > 0) {
+        diagnostics_.warning(rule.place, rule.name,
+                             fmt::format("{} of its {} matches are cut: their operators do not follow each other in "
+                                         "the order of execution",
+                                         use.cut, use.matches));
+      }
+    }
+  }
+
+  void read_experts() {
+    if (!setup().fused_generation) {
+      warn_without_effect({"experts", "switch_every_request"}, "of a chip with HBM alone");
+      return;
+    }
+    const std::optional<std::int64_t> experts = read_integer(context_.section, "experts");
+    const bool sound = experts && *experts >= 1 && *experts <= 100000;  // else reported
+    setup().experts = sound ? *experts : 1;
+    record("experts", std::to_string(setup().experts),
+           experts ? origin_of(context_.section.find("experts")->place()) : "default");
+    const std::optional<bool> switches = read_boolean(context_.section, "switch_every_request");
+    setup().switch_every_request = switches.value_or(false);
+    record("switch_every_request", setup().switch_every_request ? "true" : "false",
+           switches ? origin_of(context_.section.find("switch_every_request")->place()) : "default");
+    if (setup().switch_every_request && setup().experts == 1) {
+      diagnostics_.warning(context_.section.find("switch_every_request")->place(), "rdu.switch_every_request",
+                           "with one model: rdu.experts does not say how many there are, nor that DDR holds them");
+    }
   }
 
   void check_slowdown() {
@@ -288,6 +439,9 @@ class Resolver {
   void fill_rates() {
     plan_->allotment = allot(chip(), setup().tiles_per_part);
     plan_->rates = section_rates(plan_->constants.section, plan_->allotment, setup().human_decision);
+    const PrecisionConstants& precision = plan_->constants.precision;
+    if (compile().tiling_accum.value == "fp32") setup().rate_factor *= precision.single_accumulation;
+    if (compile().weight_grad_reduce.value == "fp32") setup().rate_factor *= precision.single_weight_gradients;
     plan_->rates.efficiency *= setup().rate_factor;
     if (chip().hbm) plan_->rates.memory = chip().hbm->bandwidth * plan_->allotment.chips;
     // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
@@ -302,64 +456,10 @@ class Resolver {
   std::unique_ptr<RduPlan> plan_ = std::make_unique<RduPlan>();
 };
 
-CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
-  CompiledGraph result;
-  result.graph = build_transformer_step(plan.share, request);
-  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
-  PartitionOptions options;
-  options.level = plan.setup.level;
-  options.factors = plan.setup.factors;
-  result.partition = make_partition(result.graph, options, capacity);
-  result.work = section_work(result.graph, result.partition);
-  result.times = section_times(result.partition, result.work, plan.rates);
-  return result;
-}
-
-// A mapping made by hand keeps the sections of the graph without recomputation and hides all traffic behind products,
-// those of the recomputed forward included: what two published runs of it show, see facts.md.
-CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
-  const FlopCount all = build_transformer_step(plan.share, request).flop();
-  request.recompute = false;
-  CompiledGraph result = compiled(plan, request);
-  const double more = all / result.graph.flop();
-  for (SectionWork& work : result.work) work = {.flop = work.flop * more, .weights = {}, .read = {}, .written = {}};
-  result.times = section_times(result.partition, result.work, plan.rates);
-  return result;
-}
-
 }  // namespace
 
 std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
   return Resolver(context, diagnostics).resolve();
-}
-
-std::optional<TransformerDescription> cut_weights(const TransformerDescription& model, std::int64_t parts,
-                                                  std::string& problem) {
-  const auto divides = [&](std::int64_t dimension, const char* what) {
-    if (dimension % parts != 0) problem = fmt::format("{} {} do not divide among {} RDUs", dimension, what, parts);
-    return dimension % parts == 0;
-  };
-  if (!divides(model.heads, "attention heads") || !divides(model.ffn, "feed-forward columns")) return std::nullopt;
-  return weight_shard(model, parts);
-}
-
-void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {
-  const RduSetup& setup = plan.setup;
-  if (setup.fused_generation) return;
-  StepRequest request;
-  request.training = setup.training();
-  request.batch = setup.tensor_parallel == TensorParallel::batch ? setup.batch / setup.parts : setup.batch;
-  request.sequence = settings.sequence_length;
-  request.recompute = setup.recompute;
-  if (setup.run == RunMode::generation) {
-    request.sequence = setup.static_length;
-    request.keeps_cache = true;
-  }
-  plan.compiled = setup.human_decision && setup.training() ? compiled_by_hand(plan, request) : compiled(plan, request);
-  if (setup.run != RunMode::generation) return;
-  request.context = setup.static_length;
-  request.sequence = 1;
-  plan.token = compiled(plan, request);
 }
 
 }  // namespace podsim::rdu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "sim/core/check.hpp"
 
@@ -47,6 +48,30 @@ std::vector<SectionWork> section_work(const OperatorGraph& graph, const Partitio
     }
   }
   return work;
+}
+
+std::vector<Bytes> section_resident_bytes(const OperatorGraph& graph, const Partition& partition,
+                                          const SectionCapacity& capacity) {
+  std::vector<Bytes> resident(partition.sections.size());
+  std::size_t first = 0;  // of the sections that share what is listed in the last of them
+  for (std::size_t i = 0; i < partition.sections.size(); ++i) {
+    const RduSection& section = partition.sections[i];
+    if (section.operators.empty() && i + 1 < partition.sections.size()) continue;
+    std::set<TensorId> tensors;
+    Bytes total;
+    for (const OperatorId id : section.operators) {
+      const RduOperator& op = graph[id];
+      total += resident_weights(op, capacity);
+      tensors.insert(op.inputs.begin(), op.inputs.end());
+      tensors.insert(op.outputs.begin(), op.outputs.end());
+    }
+    for (const TensorId tensor : tensors) {
+      total += round_up_bytes(graph[tensor].bytes.size() / static_cast<double>(capacity.tiles_per_call));
+    }
+    const double parts = static_cast<double>(i + 1 - first);
+    for (; first <= i; ++first) resident[first] = round_up_bytes(total.size() / parts);
+  }
+  return resident;
 }
 
 SectionTime section_time(const SectionWork& work, double factor, const SectionRates& rates) {

@@ -23,6 +23,11 @@ struct SectionWork {
 
 std::vector<SectionWork> section_work(const OperatorGraph& graph, const Partition& partition);
 
+// Bytes on chip while each section runs: the weights that its operators keep, and of every tensor that they read or
+// write one of the pieces that stream through. An operator over several sections has an equal part in each.
+std::vector<Bytes> section_resident_bytes(const OperatorGraph& graph, const Partition& partition,
+                                          const SectionCapacity& capacity);
+
 // Of the tiles that run the model.
 struct SectionRates {
   FlopRate peak;            // of the allotted tiles, at factor 1

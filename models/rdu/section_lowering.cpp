@@ -31,11 +31,6 @@ SectionLowering::SectionLowering(const RduPlan& plan, const WorkloadSettings& se
       for (const MemoryAccountEntry& entry : tiers.slow) add_always_live(part.ddr, entry);
     }
   }
-  const auto stands_in = [](const std::vector<MemoryAccountEntry>& tier, const char* category) {
-    return std::ranges::any_of(tier, [&](const MemoryAccountEntry& entry) { return entry.category == category; });
-  };
-  tensors_in_hbm_ = stands_in(tiers.fast, k_tensors);
-  update_from_ddr_ = stands_in(tiers.slow, k_optimizer_state);
 }
 
 double SectionLowering::share_of_chip() const {
@@ -85,7 +80,8 @@ void SectionLowering::add_part(SegmentBuilder& segment, const PartResources& par
   segment.depend(arguments, done);
   const bool update = cut.phase >= RduPhase::gradient_norm;
   if (const Bytes bytes = graph.work[section].bytes(); bytes > Bytes()) {
-    const RouteId port = update && update_from_ddr_ ? part.ddr_port : tensors_in_hbm_ ? part.port : part.ddr_port;
+    const RouteId port =
+        !plan_.tiers.tensors_in_hbm || (update && !plan_.tiers.state_in_hbm) ? part.ddr_port : part.port;
     const OpId moved =
         segment.transfer(part.device, DeviceId::none(), port, bytes, CostCategory::off_chip_memory, "tensors");
     segment.depend(arguments, moved);
@@ -101,7 +97,7 @@ void SectionLowering::add_part(SegmentBuilder& segment, const PartResources& par
                                          "host launches next");
     segment.depend(arguments, issued);
   }
-  const MemoryId where = tensors_in_hbm_ ? part.hbm : part.ddr;
+  const MemoryId where = plan_.tiers.tensors_in_hbm ? part.hbm : part.ddr;
   if (memory.begins[section] > Bytes()) segment.memory_at_start(program, where, tensors_, memory.begins[section]);
   if (memory.ends[section] > Bytes()) {
     segment.memory_at_finish(done, where, tensors_, Bytes(-memory.ends[section].count()));

@@ -50,8 +50,6 @@ class SectionLowering {
 
   FoldId fold_id_;
   MemoryCategory tensors_ = 0;
-  bool tensors_in_hbm_ = false;
-  bool update_from_ddr_ = false;  // the optimizer's state stands in DDR beside tensors in HBM
 };
 
 }  // namespace podsim::rdu

@@ -81,6 +81,16 @@ struct ScheduleFacts {
   std::int64_t sections = 0;
 };
 
+// How long the compiler takes, and the interval that the estimate may lie in.
+struct CompileEstimate {
+  Duration estimate;
+  Duration low;
+  Duration high;
+  std::int64_t sections = 0;
+  std::int64_t unique_sections = 0;  // without those that equal an earlier one
+  bool cached = false;               // a part of the work is there from an earlier compile
+};
+
 // A value that only one family reports. Where its name is that of a shared one (time_to_first_token_s), it stands in
 // its place.
 struct ReportedValue {
@@ -115,6 +125,8 @@ class Family {
   virtual std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const = 0;
   virtual StepFacts step_facts(const Plan& plan) const = 0;
   virtual ScheduleFacts schedule_facts(const Plan& plan) const = 0;
+  // Empty: not modelled.
+  virtual std::optional<CompileEstimate> compile_estimate(const Plan&) const { return std::nullopt; }
   virtual MemoryAccount memory_account(const Plan& plan) const = 0;
   // With `remedies`, changes are tried by re-evaluation and the cheapest is named.
   virtual Verdict verdict(const Plan& plan, bool remedies) const = 0;

@@ -200,6 +200,19 @@ void write_training(JsonWriter& json, const std::optional<TimeToTrain>& training
   json.end_object();
 }
 
+void write_compile(JsonWriter& json, const std::optional<CompileEstimate>& compile) {
+  json.key("compile");
+  if (!compile) return json.null();
+  json.begin_object();
+  json.member("estimate_s", compile->estimate.in_base());
+  json.member("low_s", compile->low.in_base());
+  json.member("high_s", compile->high.in_base());
+  json.member("sections", compile->sections);
+  json.member("unique_sections", compile->unique_sections);
+  json.member("cached", compile->cached);
+  json.end_object();
+}
+
 void write_memory(JsonWriter& json, const MemoryReport& memory) {
   json.begin_object();
   json.member("name", memory.name);
@@ -352,8 +365,7 @@ std::string to_json(const Report& report) {
   write_step(json, report);
   write_schedule(json, report);
   write_training(json, report.training);
-  json.key("compile");
-  json.null();
+  write_compile(json, report.compile);
   write_devices(json, report);
   write_links(json, report);
   json.key("loss_scaling");

@@ -49,6 +49,7 @@ Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccou
   report.verdict = verdict;
   report.batch = plan.family->step_facts(plan);
   report.schedule = plan.family->schedule_facts(plan);
+  report.compile = plan.family->compile_estimate(plan);
   for (const ConstantId id : plan.family_plan->constants_read()) report.provenance.push_back(plan.constants[id]);
   for (const Diagnostic& warning : plan.warnings.all()) report.warnings.push_back(to_text(warning));
   for (std::string& note : plan.family->notes(plan)) report.warnings.push_back(std::move(note));

@@ -91,6 +91,7 @@ struct Report {
   ScheduleFacts schedule;
   std::optional<SimTime> cycle_time;
   std::optional<TimeToTrain> training;
+  std::optional<CompileEstimate> compile;
   std::vector<DeviceReport> devices;  // in a check their memories alone, from the account
   std::vector<LinkReport> links;      // of one program run
   std::string bottleneck;             // resource or category

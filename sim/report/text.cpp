@@ -208,6 +208,13 @@ std::string settings_line(const Report& report) {
   return line;
 }
 
+std::string compile_line(const CompileEstimate& compile) {
+  return fmt::format("compile about {} (between {} and {}), {} of {} sections unique{}",
+                     human_long_time(compile.estimate.in_base()), human_long_time(compile.low.in_base()),
+                     human_long_time(compile.high.in_base()), grouped(compile.unique_sections),
+                     grouped(compile.sections), compile.cached ? ", with what an earlier compile left" : "");
+}
+
 std::string batch_text(const Report& report) {
   const ScheduleFacts& schedule = report.schedule;
   std::string text = heading("Batch and schedule");
@@ -231,7 +238,9 @@ std::string batch_text(const Report& report) {
             (report.mode == RunMode::training ? " per update" : " per host call");
   }
   if (report.cycle_time) line += fmt::format(" of {} each", format_time(*report.cycle_time));
-  return text + "  " + wrapped(line, k_width - 2, 4) + '\n';
+  text += "  " + wrapped(line, k_width - 2, 4) + '\n';
+  if (report.compile) text += "  " + wrapped(compile_line(*report.compile), k_width - 2, 4) + '\n';
+  return text;
 }
 
 std::string breakdown_text(const Report& report) {

@@ -40,6 +40,7 @@ std::string random_training(Random& random) {
   }
   return fmt::format(R"(
 system = "{}"
+software = "sambaflow-1.18"
 [model]
 config = "gpt2"
 num_hidden_layers = {}

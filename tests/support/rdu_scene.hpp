@@ -34,7 +34,7 @@ inline ConstantSet rdu_constant_set(const std::string& system) {
   set.add(shipped_toml("chips/" + machine.find("chip")->as_string() + ".toml"), "chip", skip, diagnostics);
   set.add(machine, "system", skip, diagnostics);
   set.add(shipped_toml("software/" + machine.find("software")->as_string() + ".toml"), "software", skip, diagnostics);
-  for (const char* name : {"rdu-host", "rdu-precision", "rdu-sections", "rdu-serving", "rdu-system"}) {
+  for (const char* name : {"rdu-compile", "rdu-host", "rdu-precision", "rdu-sections", "rdu-serving", "rdu-system"}) {
     const Value document = shipped_toml("constants/" + std::string(name) + ".toml");
     set.add(document, document.find("prefix")->as_string(), skip, diagnostics);
   }

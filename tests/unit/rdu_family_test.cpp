@@ -21,7 +21,7 @@ namespace {
 const std::string k_gpt2 = R"(
 name = "GPT-2"
 system = "sn30"
-software = "sambaflow-1.17"
+software = "sambaflow-1.18"
 [model]
 config = "gpt2-xl"
 num_hidden_layers = 6
@@ -162,6 +162,46 @@ TEST_CASE("rdu: eight SN40L serve Llama-3-70B at the published rates") {
   CHECK(request.memories.front().entries.empty());  // DDR
   CHECK(request.memories[1].entries[0].category == rdu::k_weights);
   CHECK(request.memories[1].entries[1].category == rdu::k_key_value_cache);
+}
+
+TEST_CASE("rdu: weights that stand in DDR stream from DDR") {
+  const std::string one = "rdu.compile=\"python app.py compile -b 1 --inference --n-chips 1 --pef-name=llama\"";
+  const Ran ran = run_of(experiment("llama-3-70b-sn40l-8"), {one});
+  const double weights = 2.0 * static_cast<double>(own(ran).model.parameter_count());
+  CHECK(near(value(ran, "time_per_output_token_s"), weights / 200e9 + 80 * 5e-6, 1e-3));
+}
+
+TEST_CASE("rdu: the device time of the tables is that of the events, whichever tier holds the tensors") {
+  const Ran ran = run_of(
+      "system = \"sn40l-8\"\n[model]\nconfig = \"llama-2-7b\"\n[rdu]\ncompile = \"python app.py compile -b 8 -o1 "
+      "--num-tiles 8 --pef-name=p\"\n");
+  const double host = own(ran).constants.host.production_gap.in_base();
+  CHECK(near(value(ran, "rdu_latency_s"), ran.step_s() - host, 1e-6));
+  CHECK_FALSE(own(ran).tiers.tensors_in_hbm);
+}
+
+TEST_CASE("rdu: copies reduce gradients only where they train one model") {
+  const std::string four = "rdu.replicas=4";
+  const Ran alone = run_of(k_gpt2);
+  CHECK(run_of(k_gpt2, {four}).result.total == alone.result.total);
+  const std::string shared =
+      "rdu.compile=\"python app.py compile -b 16 -o3 --num-tiles 4 --data-parallel -ws 2 "
+      "--pef-name=gpt\"";
+  CHECK(run_of(k_gpt2, {shared, four}).result.total > alone.result.total);
+}
+
+TEST_CASE("rdu: wider sums lower the rate of products by the published factor") {
+  const auto zoo = [](const std::string& more) {
+    return run_of(
+        "system = \"sn40l-8\"\n[model]\nconfig = \"llama-2-7b\"\n[rdu]\ncompile = \"python x.py command=compile "
+        "training.batch_size=8" +
+        more + "\"\n");
+  };
+  const Ran base = zoo("");
+  const Ran wide = zoo(" samba_compile.tiling_accum=fp32");
+  CHECK(near(own(wide).rates.efficiency, own(base).rates.efficiency * own(base).constants.precision.single_accumulation,
+             1e-12));
+  CHECK(wide.step_s() > base.step_s());
 }
 
 TEST_CASE("rdu: a token costs the bytes of weights and static cache over the usable bandwidth, and its layers") {

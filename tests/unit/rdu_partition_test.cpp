@@ -90,7 +90,7 @@ TEST_CASE("rdu partition: given patterns replace the built-in ones") {
   const OperatorGraph graph = gpt2_step(768, 2, 12);
   PartitionOptions options;
   options.level = OptimizationLevel::o1;
-  options.patterns.assign(graph.operators.size(), "everything");
+  options.patterns.assign(graph.operators.size(), {"everything", 0});
   const Partition cut = make_partition(graph, options, half.capacity);
   // A section per run of equal phase and layer: embedding, 2 layers, head; the same back; twice 3 updates.
   CHECK(cut.sections.size() == 4 + 4 + 3 + 3);

@@ -14,7 +14,8 @@ using namespace podsim::test;
 namespace {
 
 std::string training(const std::string& command, const std::string& more = "") {
-  return "system = \"sn30\"\n[model]\nconfig = \"gpt2\"\n[workload]\nsequence_length = 512\n[rdu]\ncompile = \"" +
+  return "system = \"sn30\"\nsoftware = \"sambaflow-1.18\"\n[model]\nconfig = \"gpt2\"\n[workload]\nsequence_length = "
+         "512\n[rdu]\ncompile = \"" +
          command + "\"\n" + more;
 }
 
@@ -80,6 +81,13 @@ TEST_CASE("rdu section: values that no run can have are refused") {
         "system.nodes");
   tells(training(k_half), {"system.slowdown.rdu9=2"},
         "system.slowdown.rdu9: no such device; expected such as rdu0-tiles0-3");
+  tells(training(k_half), {"rdu.replicas=-1"}, "rdu.replicas: -1 is out of range; expected from 1 to 10000000");
+  tells(training(k_half + " --resources-scaling-factors 0.001 1 1"), {},
+        "--resources-scaling-factors: leaves a graph type hardly any resources; expected factors of at least 0.05");
+  tells(training(k_half), {"workload.optimizer=\"sgd\""},
+        "warning: workload.optimizer: the update of sgd is given the traffic of Adam");
+  tells(training(k_half), {"rdu.replicas=2"},
+        "warning: rdu.replicas: copies without --data-parallel train a model each: nothing is reduced among them");
   tells(training("python app.py compile -b 16 -o3 --num-tiles 8 --tensor-parallel weight --n-chips 8 --pef-name=p"), {},
         "rdu.compile: 12 attention heads do not divide among 8 RDUs; expected a number of RDUs that divides them");
 }
@@ -93,6 +101,13 @@ TEST_CASE("rdu section: keys of generation and of training warn in the other mod
 TEST_CASE("rdu section: a request must fit the compiled cache, and only HBM chips launch by themselves") {
   tells(k_serving, {"rdu.static_sequence_length=200"},
         "rdu.static_sequence_length: 200 is less than the 256 tokens of a request; expected at least 256");
+  tells(k_serving, {"rdu.static_sequence_length=100000"},
+        "rdu.static_sequence_length: 100000 is more than the model's 8192 positions; expected at most as many, or a "
+        "larger model.max_position_embeddings");
+  tells(
+      k_serving, {"model.config=\"bert-large-uncased\""},
+      "workload.mode: a bert with head pretraining generates no tokens; expected a model with head causal-lm, or mode "
+      "inference");
   std::string half = k_serving;
   half.replace(half.find("sn40l-8"), 7, "sn30");
   half.replace(half.find("--tensor-parallel weight --n-chips 8"), 36, "--num-tiles 4");

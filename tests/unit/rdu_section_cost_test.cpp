@@ -187,3 +187,43 @@ TEST_CASE("rdu section cost: stages share the compute units by their products") 
   CHECK(view.slowest.in_base() == doctest::Approx(work / 128));
   CHECK(view.filled.in_base() == doctest::Approx(work * (128 + 4) / 128));
 }
+
+// Two bytes for each weight of a forward product, and a 128th of each tensor.
+TEST_CASE("rdu section cost: a section holds the weights of its operators and a piece of each tensor") {
+  const HalfSn30 half;
+  OperatorGraphBuilder builder;
+  const TensorId x = builder.input(Bytes(1280));
+  RduOperator product;
+  product.weight_use = WeightUse::forward;
+  product.weight_elements = 1000;
+  const TensorId y = builder.add_one(product, {x}, Bytes(2560));
+  builder.add(RduOperator(), {x, y}, {});
+  const OperatorGraph graph = builder.take();
+  Partition cut;
+  cut.sections.resize(1);
+  cut.sections[0].operators = {OperatorId(0), OperatorId(1)};
+  CHECK(section_resident_bytes(graph, cut, half.capacity) == std::vector<Bytes>{Bytes(2000 + 10 + 20)});
+  cut.sections.insert(cut.sections.begin(), RduSection());  // the operators begin one section earlier
+  CHECK(section_resident_bytes(graph, cut, half.capacity) == std::vector<Bytes>{Bytes(1015), Bytes(1015)});
+}
+
+TEST_CASE("rdu section cost: full sections of o3 hold much of what the memory units can") {
+  const HalfSn30 half;
+  const OperatorGraph graph = build_transformer_step(gpt2_of(3200, 1, 25), training_step(16, 1024));
+  const auto fullest = [&](OptimizationLevel level) {
+    const Partition cut = half.partition(graph, level);
+    const std::vector<Bytes> resident = section_resident_bytes(graph, cut, half.capacity);
+    REQUIRE(resident.size() == cut.sections.size());
+    double most = 0;
+    for (const Bytes bytes : resident) most = std::max(most, bytes.size() / half.capacity.sram.size());
+    return most;
+  };
+  CHECK(fullest(OptimizationLevel::o3) > 0.5);
+  CHECK(fullest(OptimizationLevel::o3) < 2.0);
+  const Partition o3 = half.partition(graph, OptimizationLevel::o3);
+  Bytes sum;
+  for (const Bytes bytes : section_resident_bytes(graph, o3, half.capacity)) sum += bytes;
+  Bytes weights;
+  for (const RduOperator& op : graph.operators) weights += resident_weights(op, half.capacity);
+  CHECK(sum > weights);
+}

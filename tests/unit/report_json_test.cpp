@@ -56,6 +56,19 @@ TEST_CASE("json report: every promised section is there") {
   require_keys(report.find("bottleneck"), {"resource", "share_pct"});
 }
 
+TEST_CASE("json report: a compile estimate has its interval, and is null without one") {
+  Report sample = test::sample_report();
+  CHECK(parsed(sample).find("compile")->is(Value::Kind::null));
+  sample.compile = CompileEstimate{seconds(900), seconds(300), seconds(2700), 160, 14, true};
+  const Value report = parsed(sample);
+  CHECK(report.find("compile.estimate_s")->as_number() == 900);
+  CHECK(report.find("compile.low_s")->as_number() == 300);
+  CHECK(report.find("compile.high_s")->as_number() == 2700);
+  CHECK(report.find("compile.sections")->as_integer() == 160);
+  CHECK(report.find("compile.unique_sections")->as_integer() == 14);
+  CHECK(report.find("compile.cached")->as_boolean());
+}
+
 TEST_CASE("json report: elements of lists have every promised key") {
   const Value report = parsed(test::sample_report());
   const Value& device = first_of(report, "devices");

@@ -1,0 +1,107 @@
+#include "models/rdu/compile_graphs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/rdu/memory.hpp"
+#include "models/rdu/step_cost.hpp"
+#include "models/rdu/transformer_graph.hpp"
+
+namespace podsim::rdu {
+namespace {
+
+CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
+  CompiledGraph result;
+  result.graph = build_transformer_step(plan.share, request);
+  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
+  PartitionOptions options;
+  options.level = plan.setup.level;
+  options.factors = plan.setup.factors;
+  if (options.level == OptimizationLevel::o1 && (!plan.fusion_rules.empty() || !plan.setup.built_in_rules)) {
+    const bool separate = plan.model.rotary || plan.model.post_norm;  // not so in GPT-2
+    Fusion fusion = apply_fusion_rules(result.graph, plan.fusion_rules, {separate, plan.setup.built_in_rules});
+    options.patterns = std::move(fusion.patterns);
+    result.rule_uses = std::move(fusion.uses);
+  }
+  result.partition = make_partition(result.graph, options, capacity);
+  result.work = section_work(result.graph, result.partition);
+  result.times = section_times(result.partition, result.work, plan.rates);
+  return result;
+}
+
+// A mapping made by hand keeps the sections of the graph without recomputation and hides all traffic behind products,
+// those of the recomputed forward included: what two published runs of it show, see facts.md.
+CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
+  const FlopCount all = build_transformer_step(plan.share, request).flop();
+  request.recompute = false;
+  CompiledGraph result = compiled(plan, request);
+  const double more = all / result.graph.flop();
+  for (SectionWork& work : result.work) work = {.flop = work.flop * more, .weights = {}, .read = {}, .written = {}};
+  result.times = section_times(result.partition, result.work, plan.rates);
+  return result;
+}
+
+// Sections move their tensors over the port of the tier that holds them, updates their state likewise.
+void cost_by_tier(CompiledGraph& graph, const RduPlan& plan) {
+  const Bandwidth ddr = plan.allotment.ddr;
+  for (std::size_t i = 0; i < graph.times.size(); ++i) {
+    const RduPhase phase = graph.partition.sections[i].phase;
+    const bool update = phase >= RduPhase::gradient_norm;
+    SectionRates rates = plan.rates;
+    if (!plan.tiers.tensors_in_hbm || (update && !plan.tiers.state_in_hbm)) rates.memory = ddr;
+    graph.times[i] = section_time(graph.work[i], graph.partition.factors.of(phase), rates);
+  }
+}
+
+void settle_tiers(RduPlan& plan, const WorkloadSettings& settings) {
+  const ChipConstants& chip = plan.constants.chip;
+  if (!chip.hbm) return;
+  const Tiers tiers = spread(all_entries(plan, settings), chip.hbm->capacity_of(plan.allotment.chips));
+  const auto in_hbm = [&](const char* category) {
+    return std::ranges::none_of(tiers.slow, [&](const auto& entry) { return entry.category == category; });
+  };
+  plan.tiers = {in_hbm(k_tensors), in_hbm(k_optimizer_state), in_hbm(k_weights), in_hbm(k_key_value_cache)};
+  cost_by_tier(plan.compiled, plan);
+  cost_by_tier(plan.token, plan);
+}
+
+}  // namespace
+
+std::optional<TransformerDescription> cut_weights(const TransformerDescription& model, std::int64_t parts,
+                                                  std::string& problem) {
+  const auto divides = [&](std::int64_t dimension, const char* what) {
+    if (dimension % parts != 0) problem = fmt::format("{} {} do not divide among {} RDUs", dimension, what, parts);
+    return dimension % parts == 0;
+  };
+  if (!divides(model.heads, "attention heads") || !divides(model.ffn, "feed-forward columns")) return std::nullopt;
+  return weight_shard(model, parts);
+}
+
+void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {
+  const RduSetup& setup = plan.setup;
+  if (setup.fused_generation) {
+    settle_tiers(plan, settings);
+    return;
+  }
+  StepRequest request;
+  request.training = setup.training();
+  request.batch = setup.tensor_parallel == TensorParallel::batch ? setup.batch / setup.parts : setup.batch;
+  request.sequence = settings.sequence_length;
+  request.recompute = setup.recompute;
+  if (setup.run == RunMode::generation) {
+    request.sequence = setup.static_length;
+    request.keeps_cache = true;
+  }
+  plan.compiled = setup.human_decision && setup.training() ? compiled_by_hand(plan, request) : compiled(plan, request);
+  if (setup.run != RunMode::generation) {
+    settle_tiers(plan, settings);
+    return;
+  }
+  request.context = setup.static_length;
+  request.sequence = 1;
+  plan.token = compiled(plan, request);
+  settle_tiers(plan, settings);
+}
+
+}  // namespace podsim::rdu

@@ -331,7 +331,8 @@ Window recommended_window(const GradientModel& model, const WindowSettings& sett
     const int middle = fits + (exceeds - fits) / 2;
     (too_high(middle) ? exceeds : fits) = middle;
   }
-  too_high(exceeds);  // names the tensor just above the window
+  // Names the tensor just above the window, if the search did not end at its own limit.
+  if (!too_high(exceeds)) window.high_tensor.clear();
   window.high = fits;
   return window;
 }

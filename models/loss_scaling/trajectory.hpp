@@ -81,7 +81,7 @@ struct Window {
   int low = 0;
   int high = 0;
   std::string low_tensor;   // that would flush below
-  std::string high_tensor;  // most likely to overflow above
+  std::string high_tensor;  // most likely to overflow above; empty: none does at any scale
   bool feasible() const { return low <= high; }
   double centre() const { return (low + high) / 2.0; }
   int width() const { return high - low; }

@@ -67,6 +67,15 @@ TEST_CASE("loss-scale: a scale that runs away is told and is no number of JSON")
   CHECK(contains(folder.podsim(command).out, "the scale grows without end"));
 }
 
+TEST_CASE("loss-scale: bfloat16 takes no scale, and nothing overflows above its window") {
+  const ExperimentFolder folder;
+  const CommandResult result = folder.podsim(
+      "loss-scale experiment.toml --set loss_scaling.numerics.format=bfloat16 --set workload.micro_batch_size=64");
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "  mode                 none\n"));
+  CHECK(contains(result.out, " to 2^127 (nothing overflows above)\n"));
+}
+
 TEST_CASE("loss-scale: published constants come with their verdict and source") {
   const ExperimentFolder folder;
   const CommandResult text = folder.podsim("loss-scale --published");

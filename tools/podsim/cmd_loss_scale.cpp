@@ -162,8 +162,9 @@ std::string window_text(const Window& window) {
     return fmt::format("none: {} needs at least 2^{}, {} at most 2^{}", window.low_tensor, window.low,
                        window.high_tensor, window.high);
   }
-  return fmt::format("2^{} ({} flushes below) to 2^{} ({} overflows above)", window.low, window.low_tensor, window.high,
-                     window.high_tensor);
+  const std::string below = window.low_tensor.empty() ? "nothing" : window.low_tensor;
+  const std::string above = window.high_tensor.empty() ? "nothing" : window.high_tensor;
+  return fmt::format("2^{} ({} flushes below) to 2^{} ({} overflows above)", window.low, below, window.high, above);
 }
 
 std::string scales_text(const std::vector<float>& scales) {

@@ -360,7 +360,8 @@ std::vector<CaseFeature> IpuCaseReader::features(const Plan& plan) const {
           count("micro_batch", settings.micro_batch_size, 0.5),
           count("ipus_per_replica", ipu_plan->setup.ipus_per_replica, 1),
           count("replicas", ipu_plan->setup.replication_factor, 0.5),
-          count("accumulation", ipu_plan->setup.gradient_accumulation_steps, 0.25)};
+          count("accumulation", ipu_plan->setup.gradient_accumulation_steps, 0.25),
+          word("loss_scaling", ipu_plan->setup.auto_loss_scaling ? "automatic" : "fixed", 1)};
 }
 
 }  // namespace podsim::ipu

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/ipu/inference_report.hpp"
 #include "models/ipu/ipu_config_keys.hpp"
 #include "models/ipu/ipu_plan.hpp"
@@ -22,6 +24,12 @@ const IpuPlan& own(const Plan& plan) {
   const auto* ipu_plan = dynamic_cast<const IpuPlan*>(plan.family_plan.get());
   PODSIM_CHECK(ipu_plan != nullptr, "a plan of another family");
   return *ipu_plan;
+}
+
+bool accumulates_by_default(const IpuPlan& plan) {
+  return std::any_of(plan.resolved_keys.begin(), plan.resolved_keys.end(), [](const ResolvedKey& key) {
+    return key.path == "ipu.gradient_accumulation_steps" && key.origin.starts_with("default");
+  });
 }
 
 // FLOP of the stages that run their forward a second time.
@@ -61,7 +69,9 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   facts.global_batch = facts.micro_batch * micro_batches;
   facts.samples_per_call = facts.global_batch * setup.device_iterations;
   facts.call_factors = call_factors(facts.micro_batch, setup.replication_factor, setup.gradient_accumulation_steps,
-                                    setup.device_iterations);
+                                    setup.device_iterations) +
+                       (accumulates_by_default(ipu_plan) ? " (accumulation: default)" : "");
+  facts.assumption = ipu_plan.version_note;
   facts.steps_per_run = setup.device_iterations;
   facts.sequences_per_sample = plan.settings.packing_factor;
   facts.images = plan.graph.images;

@@ -73,6 +73,10 @@ StepFacts inference_step_facts(const Plan& plan, const IpuPlan& ipu_plan) {
   facts.samples_per_call = facts.global_batch;
   facts.call_factors = call_factors(facts.micro_batch, setup.replication_factor, setup.gradient_accumulation_steps,
                                     setup.device_iterations);
+  facts.assumption = ipu_plan.version_note;
+  if (!ipu_plan.followed_output_mode.empty()) {
+    facts.condition = "output_mode " + ipu_plan.followed_output_mode + ", which Optimum Graphcore does not use here";
+  }
   facts.sequences_per_sample = plan.settings.packing_factor;
   facts.images = plan.graph.images;
   if (!facts.images) facts.tokens_per_sample = tokens > 0 ? tokens : plan.graph.sequence_length;

@@ -61,6 +61,7 @@ class Resolver {
   IpuConfig run() {
     config_.version = merged_.version;
     config_.section = merged_.table.place();
+    config_.from_file = !merged_.file_text.empty();
     config_.by_hand = merged_.by_hand;
     warn_without_effect();
     read_shared();
@@ -87,6 +88,8 @@ class Resolver {
       setting.given = true;
       setting.place = value->place();
       setting.origin = origin_of(value->place());
+      const auto entry = merged_.pod_entries.find(key);
+      if (entry != merged_.pod_entries.end()) setting.origin += ", " + entry->second;
       if (setting.valid) setting.value = typed<T>(*value);
       return setting;
     }

@@ -53,7 +53,8 @@ struct ModeSettings {
 
 struct IpuConfig {
   VersionRange version;
-  Place section;  // of the [ipu] table
+  Place section;           // of the [ipu] table
+  bool from_file = false;  // an IPUConfig file was read
   ModeSettings training;
   ModeSettings inference;
   Setting<std::vector<std::int64_t>> attention_layers_per_ipu;  // empty: whole layers, see layers_per_ipu
@@ -82,12 +83,14 @@ struct IpuConfig {
 struct MergedSection {
   Value table;
   VersionRange version;
-  std::set<std::string> bad;             // keys with a reported problem
-  std::map<std::string, Place> by_hand;  // IPUConfig keys of the section itself
-  std::string file_text;                 // bytes of the IPUConfig file, for the hash of the inputs; empty: no file
+  std::set<std::string> bad;                       // keys with a reported problem
+  std::map<std::string, Place> by_hand;            // IPUConfig keys of the section itself
+  std::map<std::string, std::string> pod_entries;  // by key: which entry of its pod dictionary was taken, in words
+  std::string file_text;  // bytes of the IPUConfig file, for the hash of the inputs; empty: no file
 };
 
-MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics);
+// `pod` names the entry of a pod dictionary that is taken when the section names none: "pod64"; empty: no such pod.
+MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics, const std::string& pod = "");
 
 // Always returns; settings with problems are not valid and `diagnostics` has errors then.
 IpuConfig resolve_ipu_config(const MergedSection& merged, Diagnostics& diagnostics);

@@ -209,12 +209,15 @@ void add_memory(std::vector<Key>& keys) {
                                 {"", "first moment takes 2 bytes instead of 4"}},
                                {2, 0}),
                           {{k_first_version, flag(false)}, {{4, 3}, flag(true)}}));
-  keys.push_back(changing(make({"recompute_checkpoint_every_layer",
-                                boolean,
-                                flag(false),
-                                "stash a checkpoint at every layer",
-                                {"", "one more stashed tensor per layer and slot; recomputing keeps less alive"}}),
-                          {{k_first_version, flag(false)}, {{6, 0}, flag(true)}, {{6, 1}, flag(false)}}));
+  keys.push_back(changing(
+      make({"recompute_checkpoint_every_layer",
+            boolean,
+            flag(false),
+            "stash a checkpoint at every layer",
+            {"",
+             "true: a stashed tensor per layer and slot, and one layer's activations alive at a time; false: one "
+             "stashed tensor per slot, and those of all layers of the stage alive together"}}),
+      {{k_first_version, flag(false)}, {{6, 0}, flag(true)}, {{6, 1}, flag(false)}}));
 }
 
 void add_serialization(std::vector<Key>& keys) {
@@ -242,12 +245,14 @@ void add_serialization(std::vector<Key>& keys) {
 
 void add_behaviour(std::vector<Key>& keys) {
   using enum KeyType;
-  keys.push_back(make({"auto_loss_scaling",
-                       boolean,
-                       flag(false),
-                       "PopART's automatic loss scaling; training only",
-                       {"a histogram of gradients at every update", "extra always-live tensors"}},
-                      {3, 0}));
+  keys.push_back(
+      make({"auto_loss_scaling",
+            boolean,
+            flag(false),
+            "PopART's automatic loss scaling; training only",
+            {"a histogram of every float16 gradient of every micro-batch (estimated from PopLibs, never measured)",
+             "extra always-live tensors (assumed)"}},
+           {3, 0}));
   keys.push_back(make({"sharded_execution_for_inference",
                        boolean,
                        flag(false),
@@ -257,10 +262,11 @@ void add_behaviour(std::vector<Key>& keys) {
   Key output = make({"output_mode",
                      choice,
                      word("final"),
-                     "which outputs come back to the host",
+                     "which outputs come back to the host; Optimum Graphcore returns all in inference",
                      {"bytes returned per call", "host buffers"}},
                     {2, 3});
   output.spec.choices = {"all", "sum", "final", "default"};
+  output.spec.default_text = "\"all\" in inference, as the library runs it; \"final\", of the loss alone, in training";
   keys.push_back(output);
   keys.push_back(make({"execute_encoder_on_cpu_for_generation", boolean, flag(false),
                        "run the encoder on the host; no version implements it"},
@@ -296,6 +302,7 @@ void add_own(std::vector<Key>& keys) {
   own.push_back(with(make({"version", text, {}, "version of optimum-graphcore the file was written for"}),
                      "told by the keys in the file, else assumed: the documented defaults"));
   Key pod = make({"pod_type", choice, {}, "entry to take from pod dictionaries in old files"});
+  pod.spec.default_text = "the system's own pod where a dictionary has it, else its default";
   pod.spec.choices = {"pod4", "pod8", "pod16", "pod32", "pod64", "pod128", "pod256"};
   own.push_back(pod);
   own.push_back(make({"attention_layers_per_ipu",

@@ -43,10 +43,9 @@ class Checker {
     if (replicas > have / ipus) {
       diagnostics_.error(
           mode_.replication_factor.place, key("replication_factor"),
-          fmt::format("{} of {} do not fit: on a {} with a {}-IPU pipeline, {}replication_factor must be "
-                      "between 1 and {}",
+          fmt::format("{} of {} do not fit: on a {} with a {}-IPU pipeline, {}replication_factor must be {}",
                       plural(replicas, "replica"), plural(ipus, "IPU"), request_.system_name, ipus, mode_.prefix,
-                      have / ipus));
+                      have / ipus > 1 ? fmt::format("between 1 and {}", have / ipus) : "1"));
       return;
     }
     placement_.used_ipus = ipus * replicas;

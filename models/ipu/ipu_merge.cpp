@@ -33,7 +33,8 @@ bool is_pod_dictionary(const Value& value) {
 
 class Merger {
  public:
-  Merger(const Value& section, Diagnostics& diagnostics) : section_(section), diagnostics_(diagnostics) {}
+  Merger(const Value& section, Diagnostics& diagnostics, std::string pod)
+      : section_(section), diagnostics_(diagnostics), system_pod_(std::move(pod)) {}
 
   MergedSection run() {
     merged_.table = Value::table(section_.place());
@@ -227,6 +228,11 @@ class Merger {
     const Value* pod = section_.find("pod_type");
     const bool ignores_pod = merged_.version.at_least({6, 1});
     const Value* fallback = dictionary.find("default");
+    const Value* own = system_pod_.empty() ? nullptr : dictionary.find(system_pod_);
+    if (pod == nullptr && !ignores_pod && own != nullptr) {
+      merged_.pod_entries[member.key] = fmt::format("entry {}, as the system", system_pod_);
+      return *own;
+    }
     if (pod == nullptr || ignores_pod) {
       if (fallback == nullptr) {
         fail(dictionary.place(), member.key, "a pod dictionary without default, and no pod type to choose by",
@@ -291,15 +297,16 @@ class Merger {
   std::optional<Value> file_;
   std::set<std::string> done_;  // IPUConfig keys of either source that were dealt with
   bool has_pod_dictionary_ = false;
+  std::string system_pod_;  // entry of a pod dictionary that the system stands for; empty: none
   MergedSection merged_;
 };
 
 }  // namespace
 
-MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics) {
-  if (section.is(Value::Kind::table)) return Merger(section, diagnostics).run();
+MergedSection merge_ipu_section(const Value& section, Diagnostics& diagnostics, const std::string& pod) {
+  if (section.is(Value::Kind::table)) return Merger(section, diagnostics, pod).run();
   const Value none = Value::table(section.place());  // no [ipu] table was written
-  return Merger(none, diagnostics).run();
+  return Merger(none, diagnostics, pod).run();
 }
 
 }  // namespace podsim::ipu

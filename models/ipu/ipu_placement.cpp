@@ -285,7 +285,8 @@ class Checker {
     const bool returns = !at_end && visits.size() > before_head;
     placement_.forward_stages = static_cast<std::int64_t>(std::max<std::size_t>(1, visits.size()));
     placement_.stages = training() ? 2 * placement_.forward_stages - 1 : placement_.forward_stages;
-    training() ? check_accumulation(returns ? std::optional(embedding) : std::nullopt) : check_inference_fill();
+    const std::optional<std::size_t> head_returns_to = returns ? std::optional(embedding) : std::nullopt;
+    training() ? check_accumulation(head_returns_to) : check_inference_fill(head_returns_to);
     check_io_tiles();
   }
 
@@ -303,25 +304,26 @@ class Checker {
                  training() ? "no io_tiles, or one IPU per replica" : "no io_tiles, or sharded execution");
   }
 
+  std::string head_remark(std::optional<std::size_t> head_returns_to) const {
+    if (!head_returns_to) return "";
+    return fmt::format(" (the head returns to IPU {} and makes the {} forward stage)", *head_returns_to,
+                       ordinal(placement_.forward_stages));
+  }
+
   void check_accumulation(std::optional<std::size_t> head_returns_to) {
     const Setting<std::int64_t>& accumulation = config_.gradient_accumulation_steps;
     if (!accumulation.valid || accumulation.value >= placement_.stages) return;
-    std::string expected = fmt::format("at least {}", placement_.stages);
-    if (head_returns_to) {
-      expected += fmt::format(" (the head returns to IPU {} and makes the {} forward stage)", *head_returns_to,
-                              ordinal(placement_.forward_stages));
-    }
     found_.error(accumulation.place, "ipu.gradient_accumulation_steps",
                  fmt::format("gradient_accumulation_steps is {}{}, but this pipeline has {} forward and {} training "
                              "stages",
                              accumulation.value, accumulation.given ? "" : " by default", placement_.forward_stages,
                              placement_.stages),
-                 std::move(expected));
+                 fmt::format("at least {}{}", placement_.stages, head_remark(head_returns_to)));
   }
 
   // A version that is not known is taken to follow its documentation, which pipelines unless told to shard.
   // Generation runs one iteration per call, one stage after the other.
-  void check_inference_fill() {
+  void check_inference_fill(std::optional<std::size_t> head_returns_to) {
     const Setting<bool>& sharded = config_.sharded_execution_for_inference;
     const Setting<std::int64_t>& iterations = mode_.device_iterations;
     if (request_.mode == RunMode::generation || config_.always_sharded_inference()) return;
@@ -329,8 +331,8 @@ class Checker {
     if (iterations.value >= placement_.forward_stages) return;
     found_.error(
         iterations.place, key("device_iterations"),
-        fmt::format("{}device_iterations is {}{}: device iterations below the pipeline's stages ({})", mode_.prefix,
-                    iterations.value, iterations.given ? "" : " by default", placement_.forward_stages),
+        fmt::format("{}{} is below the pipeline's stages, {}{}", iterations.value,
+                    iterations.given ? "" : " by default", placement_.forward_stages, head_remark(head_returns_to)),
         fmt::format("at least {}, or sharded_execution_for_inference = true", placement_.forward_stages));
   }
 

@@ -72,7 +72,10 @@ class IpuPlan : public FamilyPlan {
   IpuConstants constants;
   std::unique_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
   PodShape pod;
-  std::vector<double> slowdown;  // by device
+  std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run
+  std::string version_note;          // of a version that nobody knows, in words; else empty
+  std::string followed_output_mode;  // one that the library does not use in inference; else empty
+  std::vector<double> slowdown;      // by device
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;
 };

@@ -1,7 +1,8 @@
 #include "models/ipu/memory.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "models/ipu/stage_work.hpp"
 
 namespace podsim::ipu {
 namespace {
@@ -42,8 +43,9 @@ class Account {
       if (setup.auto_loss_scaling) entries.push_back({k_loss_scaling, loss_scaling(ipu), true});
       entries.push_back({k_stash, stash(static_cast<int>(ipu)), true});
     }
-    entries.push_back({k_activations, activations(ipu), false});
-    entries.push_back({k_temporaries, temporaries(ipu), false});
+    const Peak largest = peak(ipu);
+    entries.push_back({k_activations, largest.activations, false});
+    entries.push_back({k_temporaries, largest.temporaries, false});
     entries.push_back({k_code, of_mode(code(ipu)), true});
     if (setup.optimizer_state_offchip) entries.push_back({k_host_exchange_code, memory.code_off_chip, true});
     if (setup.replication_factor > 1 || setup.replicated_tensor_sharding) {
@@ -86,32 +88,35 @@ class Account {
     return total;
   }
 
-  // Of one layer, in training as recomputed and kept for its backward, or of the head.
-  Bytes activations(std::size_t ipu) const {
-    std::map<int, Bytes> by_layer;
-    Bytes largest;
-    for (const std::size_t index : blocks_[ipu]) {
-      const Block& block = in_.graph.blocks[index];
-      const Bytes live = live_activations(in_.graph, in_.setup, index);
-      if (block.layer < 0) {
-        largest = std::max(largest, live);
-      } else {
-        largest = std::max(largest, by_layer[block.layer] += live);
+  // The largest of each in a cycle. Stages on an IPU run one after the other and leave nothing behind but stashes.
+  struct Peak {
+    Bytes activations;
+    Bytes temporaries;
+  };
+
+  Peak peak(std::size_t ipu) const {
+    const Pipeline& pipeline = in_.pipeline;
+    const bool training = in_.setup.training();
+    Peak largest;
+    const int stages = training ? pipeline.training_stages() : pipeline.forward_stages();
+    for (int stage = 0; stage < stages; ++stage) {
+      const int forward = training ? pipeline.forward_of(stage) : stage;
+      if (pipeline.forward()[static_cast<std::size_t>(forward)].ipu != static_cast<int>(ipu)) continue;
+      Bytes live;
+      for (const StageStep& step : training ? stage_steps(in_, stage) : inference_steps(in_, stage)) {
+        live += step.takes;
+        largest.activations = std::max(largest.activations, live);
+        largest.temporaries = std::max(largest.temporaries, temporary(ipu, step));
+        live -= step.frees;
       }
     }
     return largest;
   }
 
-  Bytes temporaries(std::size_t ipu) const {
-    Bytes largest;
-    for (const std::size_t index : blocks_[ipu]) {
-      const Block& block = in_.graph.blocks[index];
-      const Execution execution = in_.setup.execution(ipu, block.kind);
-      for (const auto* phase : {&block.forward, &block.backward}) {
-        largest = std::max(largest, costs_.temporary(*phase, execution, in_.constants.memory.plan_tolerance));
-      }
-    }
-    return largest;
+  Bytes temporary(std::size_t ipu, const StageStep& step) const {
+    const Block& block = in_.graph.blocks[step.block];
+    const std::vector<Operator>& operators = step.phase == WorkPhase::backward ? block.backward : block.forward;
+    return costs_.temporary(operators, in_.setup.execution(ipu, block.kind), in_.constants.memory.plan_tolerance);
   }
 
   const MemoryInputs& in_;

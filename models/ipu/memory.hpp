@@ -61,7 +61,8 @@ struct MemoryInputs {
   const IpuConstants& constants;
 };
 
-// Entries per IPU of a replica.
+// Entries per IPU of a replica. An upper bound of the simulated peak: the largest activations and the largest
+// temporaries may belong to different instants.
 std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs);
 
 }  // namespace podsim::ipu

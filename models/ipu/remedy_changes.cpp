@@ -122,6 +122,9 @@ class Changes {
     if (setup_.recompute_checkpoint_every_layer) {
       add("ipu.recompute_checkpoint_every_layer = false",
           [](Candidate& c) { c.setup.recompute_checkpoint_every_layer = false; });
+    } else if (plan_.settings.recompute) {
+      add("ipu.recompute_checkpoint_every_layer = true",
+          [](Candidate& c) { c.setup.recompute_checkpoint_every_layer = true; });
     }
     if (!plan_.settings.recompute) {
       add("workload.recompute = true", [](Candidate& c) { c.settings.recompute = true; });

@@ -55,31 +55,15 @@ void ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& 
   for (const InternedOp& op : interned_[step.block][static_cast<std::size_t>(step.phase)]) {
     const bool first = !last.valid();
     last = segment.local(device, slow ? builder_.cost(slowed(op.work->cost, device)) : op.cost, op.label);
-    if (first && step.first_of_layer) {
-      layer_activations_ = layer_total(step.block, position);
-      segment.memory_at_start(last, sram, activations_, layer_activations_);
-    }
+    if (first && step.takes > Bytes()) segment.memory_at_start(last, sram, activations_, step.takes);
     const Bytes temporary = op.work->temporary;
     if (temporary == Bytes()) continue;
     segment.memory_at_start(last, sram, temporaries_, temporary);
     segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
   }
-  if (step.last_of_layer && last.valid()) {
-    segment.memory_at_finish(last, sram, activations_, Bytes(-layer_activations_.count()));
+  if (step.frees > Bytes() && last.valid()) {
+    segment.memory_at_finish(last, sram, activations_, Bytes(-step.frees.count()));
   }
-}
-
-Bytes ReplicaLowering::layer_total(std::size_t block, std::size_t position) const {
-  const int layer = inputs_.graph.blocks[block].layer;
-  if (layer < 0) return works_[block].activations;
-  Bytes total;
-  for (const ForwardStage& stage : pipeline_.forward()) {
-    if (static_cast<std::size_t>(stage.ipu) != position) continue;
-    for (const std::size_t other : stage.blocks) {
-      if (inputs_.graph.blocks[other].layer == layer) total += works_[other].activations;
-    }
-  }
-  return total;
 }
 
 void ReplicaLowering::add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage,

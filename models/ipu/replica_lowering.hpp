@@ -22,8 +22,7 @@ class ReplicaLowering {
   ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options);
 
   void add_always_live();
-  // The ops of one step, chained behind what the IPU did before; a layer's activations live from its first op to its
-  // last.
+  // The ops of one step, chained behind what the IPU did before, with the activations that begin and end to live.
   void add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
   // A copy of one stage's boundary activation to the next stage, or of its gradient back.
   void add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage, bool forward);
@@ -53,15 +52,12 @@ class ReplicaLowering {
   };
 
   void intern_work();
-  // Activations of all blocks of the block's layer on the same IPU.
-  Bytes layer_total(std::size_t block, std::size_t position) const;
 
   std::vector<BlockWork> works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   FoldId fold_id_;
   MemoryCategory activations_ = 0;
   MemoryCategory temporaries_ = 0;
-  Bytes layer_activations_;
 };
 
 }  // namespace podsim::ipu

@@ -77,7 +77,7 @@ Table step_table(const Lowered& lowered, const RunResult& result) {
 Table ipus_table(const Plan& plan, const IpuPlan& ipu_plan) {
   const std::int64_t all = ipu_plan.constants.system.ipus * plan.nodes;
   const std::int64_t left = all - ipu_plan.pod.ipus;
-  const std::int64_t beside = ipu_plan.setup.ipus_per_replica;
+  const std::int64_t beside = ipu_plan.evaluation_ipus;
   Table table;
   table.name = "IPUs";
   table.columns = {{"held_by_training", ""}, {"left", ""}, {"needed_to_evaluate_beside_it", ""}, {"note", ""}};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
@@ -47,7 +48,8 @@ class Resolver {
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
-    IpuConfig config = resolve_ipu_config(merge_ipu_section(context_.section, diagnostics_), diagnostics_);
+    IpuConfig config = resolve_ipu_config(
+        merge_ipu_section(context_.section, diagnostics_, pod_name(context_.system, context_.nodes)), diagnostics_);
     if (!training()) prepare_inference(context_, config, diagnostics_);
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
@@ -59,7 +61,10 @@ class Resolver {
     if (placement) warn_of_idle_ipus(config, *placement);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
-    if (!training()) fill_inference(context_, config, *plan_);
+    if (!training()) fill_inference(context_, config, *plan_, diagnostics_);
+    if (!config.version.known() && (!training() || config.from_file)) {
+      plan_->version_note = "version of optimum-graphcore not known: documented defaults";
+    }
     for (ResolvedKey& key : resolved_keys(config, context_.settings.mode)) {
       plan_->resolved_keys.push_back(std::move(key));
     }
@@ -245,6 +250,9 @@ class Resolver {
     setup.replicated_tensor_sharding = placement.replicated_tensor_sharding;
     setup.recompute_checkpoint_every_layer = training() && config.recompute_checkpoint_every_layer.value;
     setup.mode = amp_mode(context_.settings.precision);
+    const ModeSettings& inference = config.inference;
+    plan_->evaluation_ipus = static_cast<std::int64_t>(std::bit_ceil(
+        static_cast<std::uint64_t>(inference.ipus_per_replica.value * inference.replication_factor.value)));
     plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training(), {}};
     const Duration feed = host_process_time(setup, context_.settings, plan_->constants.software);
     if (feed > Duration() && host_input_ > Bytes()) plan_->pod.host_process = host_input_.size() / feed;
@@ -260,6 +268,13 @@ class Resolver {
 
 std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
   return Resolver(context, diagnostics).resolve();
+}
+
+std::string pod_name(const std::string& system, std::int64_t systems) {
+  std::string name = system.substr(system.rfind('/') + 1);
+  if (name.ends_with(".toml")) name.resize(name.size() - 5);
+  if (name.starts_with("bow-")) name.erase(0, 4);
+  return systems == 1 && name.starts_with("pod") ? name : "";
 }
 
 std::string display_name(const std::string& system) {

@@ -11,6 +11,9 @@ namespace podsim::ipu {
 // All problems go to `diagnostics`; null when there are errors.
 std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics);
 
+// "pod64" for one "bow-pod64" or "systems/pod64.toml"; empty for what is no pod, and for several.
+std::string pod_name(const std::string& system, std::int64_t systems);
+
 // "bow-pod16" as people write it: "Bow Pod16".
 std::string display_name(const std::string& system);
 

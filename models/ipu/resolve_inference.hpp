@@ -12,6 +12,6 @@ namespace podsim::ipu {
 void prepare_inference(const FamilyContext& context, IpuConfig& config, Diagnostics& diagnostics);
 
 // Once the shared keys of `plan.setup` stand: how inference runs and what it returns.
-void fill_inference(const FamilyContext& context, const IpuConfig& config, IpuPlan& plan);
+void fill_inference(const FamilyContext& context, const IpuConfig& config, IpuPlan& plan, Diagnostics& diagnostics);
 
 }  // namespace podsim::ipu

@@ -61,14 +61,25 @@ std::vector<std::vector<std::size_t>> layers_of(const ModelGraph& graph, const s
   return layers;
 }
 
+Bytes live_in(const MemoryInputs& inputs, const std::vector<std::size_t>& blocks) {
+  Bytes total;
+  for (const std::size_t block : blocks) total += live_activations(inputs.graph, inputs.setup, block);
+  return total;
+}
+
+// The steps from `begin` on keep `live` among them.
+void keep(std::vector<StageStep>& steps, std::size_t begin, Bytes live) {
+  steps[begin].takes = live;
+  steps.back().frees = live;
+}
+
 void add_backward(const std::vector<std::size_t>& layer, bool recompute, std::vector<StageStep>& steps) {
-  const std::size_t begin = steps.size();
   if (recompute) {
-    for (const std::size_t block : layer) steps.push_back({WorkPhase::recompute, block});
+    for (const std::size_t block : layer) steps.push_back({WorkPhase::recompute, block, {}, {}});
   }
-  for (auto block = layer.rbegin(); block != layer.rend(); ++block) steps.push_back({WorkPhase::backward, *block});
-  steps[begin].first_of_layer = true;
-  steps.back().last_of_layer = true;
+  for (auto block = layer.rbegin(); block != layer.rend(); ++block) {
+    steps.push_back({WorkPhase::backward, *block, {}, {}});
+  }
 }
 
 }  // namespace
@@ -102,7 +113,6 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
         work.backward.push_back(histograms_of(block, execution, inputs.constants));
       }
     }
-    work.activations = live_activations(inputs.graph, inputs.setup, index);
     works.push_back(std::move(work));
   }
   return works;
@@ -115,16 +125,22 @@ std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stag
   const bool last_forward = forward_stage == pipeline.forward_stages() - 1;
   std::vector<StageStep> steps;
   if (training_stage < pipeline.forward_stages()) {
-    for (const std::size_t block : blocks) steps.push_back({WorkPhase::forward, block});
+    for (const std::size_t block : blocks) steps.push_back({WorkPhase::forward, block, {}, {}});
     if (!last_forward) return steps;
   }
   const bool recompute = inputs.settings.recompute && !last_forward;
   const bool by_layer = recompute && inputs.setup.recompute_checkpoint_every_layer;
+  const std::size_t begin = steps.size();
   if (recompute && !by_layer) {
-    for (const std::size_t block : blocks) steps.push_back({WorkPhase::recompute, block});
+    for (const std::size_t block : blocks) steps.push_back({WorkPhase::recompute, block, {}, {}});
   }
   const std::vector<std::vector<std::size_t>> layers = layers_of(inputs.graph, blocks);
-  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) add_backward(*layer, by_layer, steps);
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    const std::size_t first = steps.size();
+    add_backward(*layer, by_layer, steps);
+    if (by_layer || !recompute) keep(steps, first, live_in(inputs, *layer));
+  }
+  if (recompute && !by_layer) keep(steps, begin, live_in(inputs, blocks));
   return steps;
 }
 
@@ -133,9 +149,8 @@ std::vector<StageStep> inference_steps(const MemoryInputs& inputs, int stage) {
   const std::vector<std::size_t>& blocks = inputs.pipeline.forward()[static_cast<std::size_t>(stage)].blocks;
   for (const std::vector<std::size_t>& layer : layers_of(inputs.graph, blocks)) {
     const std::size_t begin = steps.size();
-    for (const std::size_t block : layer) steps.push_back({WorkPhase::forward, block});
-    steps[begin].first_of_layer = true;
-    steps.back().last_of_layer = true;
+    for (const std::size_t block : layer) steps.push_back({WorkPhase::forward, block, {}, {}});
+    keep(steps, begin, live_in(inputs, layer));
   }
   return steps;
 }

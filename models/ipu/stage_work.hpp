@@ -23,7 +23,6 @@ struct BlockWork {
   std::vector<WorkOp> forward;
   std::vector<WorkOp> recompute;
   std::vector<WorkOp> backward;
-  Bytes activations;
 
   const std::vector<WorkOp>& phase(WorkPhase phase) const;
 };
@@ -31,17 +30,17 @@ struct BlockWork {
 // By block of the graph.
 std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs);
 
-// Work of one IPU in one cycle, in order. A group of blocks between `activations_begin` and the end of the last op of
-// its backward keeps its activations.
+// Work of one IPU in one cycle, in order.
 struct StageStep {
   WorkPhase phase = WorkPhase::forward;
   std::size_t block = 0;
-  bool first_of_layer = false;  // with its activations allocated before it
-  bool last_of_layer = false;   // with the layer's activations released after it
+  Bytes takes;  // activations that live from its first op on
+  Bytes frees;  // activations that live until its last op
 };
 
 // The order in which a training stage executes its blocks: forward as written; backward in reverse, a layer at a time,
-// each after its own recomputation when checkpoints stand at every layer, else after that of the whole stage.
+// each after its own recomputation when checkpoints stand at every layer, else after that of the whole stage, whose
+// activations then live together.
 std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stage);
 
 // Without a backward: forward as written; a layer's activations live while its own blocks run.

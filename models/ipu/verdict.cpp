@@ -1,9 +1,12 @@
 #include "models/ipu/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "models/ipu/estimate.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim::ipu {
@@ -38,6 +41,32 @@ void judge_streams(const MemoryInputs& inputs, Verdict& verdict) {
     const std::int64_t ipu = replica * setup.ipus_per_replica + inputs.pipeline.forward().back().ipu;
     verdict.broken.push_back(broken(fmt::format("ipu{}", ipu), "host stream", setup.inference.results, have));
   }
+}
+
+// The limit is fitted: published placements are judged alike by any from 0.875 to 0.965, five percent either way.
+std::vector<std::string> close_call(const Plan& plan, const IpuPlan& ipu_plan) {
+  constexpr double k_margin = 0.05;
+  const MemoryAccount account = account_plan(plan, ipu_plan);
+  const DeviceMemoryAccount* fullest = nullptr;
+  double most = 0;
+  for (const DeviceMemoryAccount& memory : account.memories) {
+    const double fill = static_cast<double>(memory.total().count()) / static_cast<double>(memory.limit.count());
+    if (!memory.memory.ends_with(".sram") || fill <= most) continue;
+    most = fill;
+    fullest = &memory;
+  }
+  if (fullest == nullptr || std::abs(most - 1) > k_margin) return {};
+  return {
+      fmt::format("close call: {} is at {:.1f} % of its limit; within 5 % of it the verdict may be wrong either way",
+                  fullest->memory, 100 * most)};
+}
+
+bool short_update_of_trainer(const Plan& plan, const IpuPlan& ipu_plan) {
+  constexpr double k_short_s = 2;
+  if (!ipu_plan.setup.training() || plan.software != "poplar-pytorch") return false;
+  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
+  const MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
+  return estimate_step(inputs, *ipu_plan.costs).total().duration().in_base() < k_short_s;
 }
 
 }  // namespace
@@ -95,7 +124,7 @@ Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan) {
 }
 
 std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = close_call(plan, ipu_plan);
   const RunSetup& setup = ipu_plan.setup;
   Bytes most;
   if (setup.optimizer_state_offchip) {
@@ -112,7 +141,15 @@ std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {
   }
   if (setup.auto_loss_scaling) {
     notes.emplace_back(
-        "ipu.auto_loss_scaling: experimental, says PopART; its memory here is assumed from published settings");
+        "ipu.auto_loss_scaling: experimental, says PopART; its memory here is assumed from published settings, its "
+        "time "
+        "estimated from PopLibs; no run with it was published with a rate");
+  }
+  if (short_update_of_trainer(plan, ipu_plan)) {
+    notes.push_back(fmt::format(
+        "the trainer's own time per update is not included: published averages of whole trainer runs ({}) reached {} "
+        "to {} % of the rate predicted for them",
+        fmt::join(k_trainer_averages, ", "), k_lowest_trainer_pct, k_highest_trainer_pct));
   }
   return notes;
 }

@@ -4,6 +4,7 @@
 // beside it, where that is so, code alone ("tile memory for code") and an operation that receives more than all tiles
 // have ("tile memory for an exchange"); docs.graphcore.ai, Memory and Performance Optimisation, chapter 6.
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@
 
 namespace podsim::ipu {
 
+// Averages over whole trainer runs among the published measurements, and what they reach of the rate predicted for
+// them, rounded outwards. A test holds these to configs/references/ipu-throughput.csv.
+inline constexpr std::array<const char*, 5> k_trainer_averages = {
+    "hf-gpt2-wikitext103", "hf-bert-base-phase2", "og-gpt2-wikitext2", "og-roberta-base-wikitext2", "og-bert-base-ner"};
+inline constexpr int k_lowest_trainer_pct = 18;
+inline constexpr int k_highest_trainer_pct = 103;
+
 // Every IPU in use and, when optimizer state is off-chip, the Streaming Memory of every machine.
 MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs);
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan);
@@ -21,7 +29,8 @@ MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan);
 Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs);
 Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan);
 
-// More state in Streaming Memory than an IPU gets by default; what is experimental.
+// A verdict so near to the limit that it may be wrong, a trainer's own time, more state in Streaming Memory than an IPU
+// gets by default, what is experimental.
 std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan);
 
 }  // namespace podsim::ipu

@@ -74,6 +74,14 @@ Experiment read_experiment(const std::string& path, const ConfigFiles& configs, 
   if (text) file = configs.display_name(shipped);
   Experiment experiment;
   experiment.document = Value::table({file, 0, 0});
+  if (!text && bare_name && !file_exists(path)) {
+    std::vector<std::string> names;
+    for (const std::string& known : configs.list("experiments/"))
+      names.push_back(known.substr(12, known.rfind('.') - 12));
+    diagnostics.error(command_line(), "", fmt::format("no experiment is called \"{}\", and no such file", path),
+                      "a file, or one of `podsim list experiments`", nearest(path, names));
+    return experiment;
+  }
   if (!text) text = read_text_file(path, command_line(), "", diagnostics);
   if (!text) return experiment;
   experiment.source_text = *text;

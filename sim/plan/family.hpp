@@ -60,6 +60,8 @@ struct StepFacts {
   std::int64_t global_batch = 0;      // samples (packs) per step
   std::int64_t samples_per_call = 0;  // samples (packs) per host call = one program run
   std::string call_factors;           // what multiplies to them, in words; may be empty
+  std::string assumption;             // on which the settings rest, in words; may be empty
+  std::string condition;              // under which alone the rate is reached, in words; may be empty
   std::int64_t steps_per_run = 1;     // weight updates in one program run
   double sequences_per_sample = 1.0;
   std::int64_t tokens_per_sample = 0;  // 0: not a token model

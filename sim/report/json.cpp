@@ -125,6 +125,8 @@ void write_throughput(JsonWriter& json, const Report& report) {
   json.member("micro", report.batch.micro_batch);
   json.member("global", report.batch.global_batch);
   json.member("samples_per_call", report.batch.samples_per_call);
+  json.member("assumption", report.batch.assumption);
+  json.member("condition", report.batch.condition);
   json.end_object();
   json.key("throughput");
   if (!report.throughput) return json.null();

@@ -57,7 +57,11 @@ constexpr std::array k_metrics = {
     MetricSpec{"compile.high_s", "s", "Upper end of the interval of compile.estimate_s.", "estimate_s x spread"},
     MetricSpec{"compile.unique_sections", "", "Sections that do not equal an earlier one.", ""},
     MetricSpec{"devices.utilisation_pct", "%", "Share of the run in which the device does something of its own.", ""},
-    MetricSpec{"devices.memories.peak_bytes", "byte", "Most bytes in use at one instant of the simulated run.", ""},
+    MetricSpec{"devices.memories.peak_bytes", "byte",
+               "Most bytes in use at one instant of the simulated run. `check` does not simulate: it tells the plan's "
+               "account, an upper "
+               "bound, since the largest parts of it may belong to different instants.",
+               ""},
     MetricSpec{"devices.memories.limit_bytes", "byte",
                "What a program may fill: the capacity less what imbalance between tiles and gaps take.", ""},
     MetricSpec{"devices.memories.always_live_bytes", "byte",
@@ -66,6 +70,30 @@ constexpr std::array k_metrics = {
     MetricSpec{"links.busy_pct", "%", "Share of the run with at least one transfer on the link.", ""},
     MetricSpec{"bottleneck.share_pct", "%", "Share of the step that the largest category of the busiest device takes.",
                ""},
+    MetricSpec{
+        "latency.request_s", "s",
+        "From the first cycle of a request on the device to the end of its last, input and results of the cycles "
+        "included. The host sees the results at the end of the host call, so a caller waits for step.time_s.",
+        "cycles of a request x schedule.cycle_time_s; in generation step.time_s"},
+    MetricSpec{"latency.time_to_first_token_s", "s", "In generation: the host call that makes the first token.",
+               "step.time_s / output tokens"},
+    MetricSpec{
+        "latency.time_per_output_token_s", "s",
+        "In generation: the host call of each token; all take as long, since the static length is computed anew.",
+        "step.time_s / output tokens"},
+    MetricSpec{"verdict", "", "Whether every memory holds what the plan needs there; else each limit that is broken.",
+               "need <= limit for each memory and stream"},
+    MetricSpec{"bottleneck", "",
+               "The category with the largest share of the busiest device's time; in inference what the host limits.",
+               "largest part of step.breakdown_s"},
+    MetricSpec{"system.slowdown", "",
+               "A key of the experiment: system.slowdown.NAME = 1.1 makes the device of that name take 1.1 times as "
+               "long for its own work; transfers keep their time.",
+               "duration x factor, from 1 to 1000"},
+    MetricSpec{"evidence", "",
+               "The published measurement most alike, the error of the prediction there, and in what this run lies "
+               "outside of everything that was compared.",
+               "least sum of weighted differences over model, chip, software and sizes"},
     MetricSpec{"training.time_s", "s",
                "Time to the target; evaluation, checkpoints, data loading and compilation excluded.",
                "updates x step.time_s"},

@@ -150,7 +150,11 @@ std::string head(const Report& report) {
     if (!part.empty()) what += (what.empty() ? "" : ", ") + part;
   }
   text += fit_width(what, k_width) + "\n\n";
-  if (report.throughput) text += line_of_head("Throughput", throughput_text(*report.throughput));
+  if (report.throughput) {
+    const std::string& condition = report.batch.condition;
+    text += line_of_head("Throughput",
+                         throughput_text(*report.throughput) + (condition.empty() ? "" : "; only with " + condition));
+  }
   if (report.engine) {
     text += line_of_head(
         "Step", fmt::format("{} for {} ({})", format_time(report.step_time),
@@ -215,11 +219,17 @@ std::string compile_line(const CompileEstimate& compile) {
                      grouped(compile.sections), compile.cached ? ", with what an earlier compile left" : "");
 }
 
+bool is_default(const Report& report, std::string_view path) {
+  return std::any_of(report.plan.begin(), report.plan.end(),
+                     [&](const ResolvedKey& key) { return key.path == path && key.origin.starts_with("default"); });
+}
+
 std::string batch_text(const Report& report) {
   const ScheduleFacts& schedule = report.schedule;
   std::string text = heading("Batch and schedule");
   text += "  " +
-          wrapped(fmt::format("micro-batch {}, global batch {}, {} per host call", grouped(report.batch.micro_batch),
+          wrapped(fmt::format("micro-batch {}{}, global batch {}, {} per host call", grouped(report.batch.micro_batch),
+                              is_default(report, "workload.micro_batch_size") ? " (default)" : "",
                               grouped(report.batch.global_batch),
                               counted(report.batch.samples_per_call, sample_word(report))),
                   k_width - 2, 4) +
@@ -228,6 +238,7 @@ std::string batch_text(const Report& report) {
     text += "  " + wrapped("per host call " + report.batch.call_factors, k_width - 2, 4) + '\n';
   }
   text += "  " + wrapped(settings_line(report), k_width - 2, 4) + '\n';
+  if (!report.batch.assumption.empty()) text += "  " + wrapped(report.batch.assumption, k_width - 2, 4) + '\n';
   if (schedule.kind.empty()) return text;
   std::string line = schedule.kind;
   if (schedule.forward_stages > 0) line += ", " + counted(schedule.forward_stages, "forward stage");
@@ -389,7 +400,8 @@ std::string training_text(const std::optional<TimeToTrain>& training) {
   return heading("Time to train") + "  " + wrapped(line, k_width - 2, 4) + '\n';
 }
 
-std::string latency_text(const std::optional<Latency>& latency) {
+std::string latency_text(const Report& report) {
+  const std::optional<Latency>& latency = report.latency;
   if (!latency) return "";
   std::string line;
   const auto add = [&](const std::optional<double>& seconds, const char* what) {
@@ -399,7 +411,12 @@ std::string latency_text(const std::optional<Latency>& latency) {
   add(latency->request_s, "request");
   add(latency->time_to_first_token_s, "first token");
   add(latency->time_per_output_token_s, "each further token");
-  return heading("Latency") + "  " + line + '\n';
+  std::string text = heading("Latency") + "  " + line + '\n';
+  if (report.mode != RunMode::inference) return text;
+  const std::string meaning = fmt::format(
+      "from a request's first cycle to its last; the host has the results when the host call ends, after {}",
+      format_time(report.step_time));
+  return text + "  " + wrapped(meaning, k_width - 2, 4) + '\n';
 }
 
 std::string values_text(const std::vector<ReportedValue>& values) {
@@ -468,8 +485,8 @@ std::string foot(const Report& report) {
 
 std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
-                     latency_text(report.latency) + values_text(report.values) + devices_text(report) +
-                     memories_text(report) + links_text(report) + training_text(report.training);
+                     latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
+                     links_text(report) + training_text(report.training);
   for (const Table& table : report.tables) text += table_text(table);
   return text + warnings_text(report.warnings) + foot(report);
 }

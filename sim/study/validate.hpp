@@ -34,6 +34,7 @@ struct ValidatedCase {
 
   bool ran() const { return skipped_reason.empty(); }
   bool counts() const { return ran() && lower_bound.empty() && excluded.empty(); }  // in the figures of a group
+  bool below_bound() const { return ran() && !lower_bound.empty() && error_pct && *error_pct < 0; }
   bool is_point() const { return quantity == k_fits; }
   bool is_rate() const { return quantity.ends_with("_per_s"); }
   bool wrong() const { return ran() && is_point() && measured_fits != predicted_fits; }

@@ -33,7 +33,7 @@ std::string percent(const std::optional<double>& value, bool sign) {
 }
 
 std::string standing(const ValidatedCase& one) {
-  if (!one.lower_bound.empty()) return "lower bound";
+  if (!one.lower_bound.empty()) return one.below_bound() ? "lower bound, PREDICTION BELOW IT" : "lower bound";
   if (!one.excluded.empty()) return "excluded";
   return one.fitted ? "fitted" : "held out";
 }
@@ -105,7 +105,8 @@ std::string unfitting_lines(const std::vector<ValidatedCase>& cases) {
     const bool published_rate = one.ran() && !one.is_point();
     if (published_rate && one.predicted_fits == false) text += "  " + one.id + "\n";
   }
-  return text.empty() ? "" : "\nPublished runs that are judged not to fit\n" + text;
+  return text.empty() ? ""
+                      : "\nPublished runs that are judged not to fit, which the memory points do not count\n" + text;
 }
 
 template <class T>
@@ -138,6 +139,7 @@ void write_case(JsonWriter& json, const ValidatedCase& one) {
   json.member("fitted", one.ran() && one.fitted);
   json.member("held_out", one.ran() && !one.fitted);
   json.member("lower_bound", one.lower_bound);
+  json.member("below_bound", one.below_bound());
   optional_member(json, "fits", one.predicted_fits);
   json.member("skipped_reason", one.skipped_reason);
   json.key("defaults");

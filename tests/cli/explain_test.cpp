@@ -41,6 +41,16 @@ TEST_CASE("explain: a metric tells unit and formula") {
   CHECK(has(result.out, "  formula      gradient accumulation + stages - 1\n"));
 }
 
+TEST_CASE("explain: words of the report are found as they are printed") {
+  for (const char* word :
+       {"bottleneck", "verdict", "evidence", "MFU", "\"host io\"", "slowdown", "latency.request_s"}) {
+    CAPTURE(word);
+    CHECK(explain(word).exit_code == 0);
+  }
+  CHECK(has(explain("\"host io\"").out, "step.breakdown_s.host_io: "));
+  CHECK(has(explain("request_s").out, "The host sees the results at the end of the host call"));
+}
+
 TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names the kinds") {
   const CommandResult name = explain("key ipu.gradient_acumulation_steps");
   CHECK(name.exit_code == 2);

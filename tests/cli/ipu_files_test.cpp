@@ -60,7 +60,10 @@ TEST_CASE("files: a pod dictionary gives the replicas of the pod that is named")
       four(",\n  \"replication_factor\": {\"pod4\": 1, \"pod16\": 4, \"pod64\": 16, \"default\": 2}");
   const std::string named = read({json, k_bert_base, k_short, "pod_type = \"pod16\"\n"});
   CHECK(contains(named, "per host call micro-batch 1 × 4 replicas × accumulation 16 × device iterations 1\n"));
-  const std::string unnamed = read({json, k_bert_base, k_short, ""});
+  const std::string own = read({json, k_bert_base, k_short, ""});
+  CHECK(contains(own, "per host call micro-batch 1 × 4 replicas × accumulation 16 × device iterations 1\n"));
+  CHECK_FALSE(contains(own, "a pod dictionary"));
+  const std::string unnamed = read({json, k_bert_base, k_short, "", "pod8"});
   CHECK(contains(unnamed, "per host call micro-batch 1 × 2 replicas × accumulation 16 × device iterations 1\n"));
   CHECK(contains(unnamed,
                  "file.json:6:25: warning: ipu.replication_factor: a pod dictionary and no pod type: its default is "
@@ -130,6 +133,7 @@ TEST_CASE(
     "files: eight counts without ipus_per_replica are eight IPUs, and the projection stands where its splits are") {
   const std::string text =
       read({"{\"gradient_accumulation_steps\": 32, \"layers_per_ipu\": [1, 2, 3, 3, 3, 0, 6, 6],\n"
+            " \"recompute_checkpoint_every_layer\": true, \"matmul_proportion\": 0.1,\n"
             " \"serialized_projection_splits_per_ipu\": [0, 0, 0, 0, 0, 5, 0, 0]}",
             "config = \"whisper-small\"\n", "sequence_length = 224\n", ""});
   CHECK(contains(text, "ipu7.sram"));

@@ -102,6 +102,22 @@ TEST_CASE("program: without a file or a system there is no experiment") {
   }
 }
 
+TEST_CASE("program: an unknown bare name points to the shipped experiments") {
+  check_usage_error(podsim_run("run gpt2-caraml-pod5"),
+                    "command line: no experiment is called \"gpt2-caraml-pod5\", and no such file; expected a file, or "
+                    "one of `podsim list experiments`; did you mean \"gpt2-caraml-pod4\"?\n");
+}
+
+TEST_CASE("program: a sweep over systems needs no system beside it") {
+  const CommandResult result = podsim_run(
+      "sweep run --model bert-base-uncased --axis system=pod4,pod16 --quiet --set ipu.layers_per_ipu=[12] "
+      "--set workload.sequence_length=128");
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(has(result.out, "\npod4,ok,"));
+  CHECK(has(result.out, "\npod16,ok,"));
+}
+
 TEST_CASE("program: a missing file and a folder in place of a file are the user's errors") {
   check_usage_error(podsim_run("run no-such-file.toml"),
                     "command line: cannot read \"no-such-file.toml\": no such file\n");

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -318,6 +320,20 @@ TEST_CASE("ipu config: case 7, a pod dictionary is resolved by the pod type") {
        "ipu_config.json:1:24: ipu.replication_factor: a pod dictionary; version 0.7.0 refuses it; expected a plain "
        "value\n"},
   });
+}
+
+TEST_CASE("ipu config: without a pod type the system's own entry of a pod dictionary is taken") {
+  const auto taken = [](const char* pod) {
+    Scene scene(R"({"replication_factor": {"pod4": 1, "pod64": 16, "default": 2}})");
+    const IpuConfig config =
+        resolve_ipu_config(merge_ipu_section(scene.section(), scene.diagnostics, pod), scene.diagnostics);
+    const Setting<std::int64_t>& factor = config.training.replication_factor;
+    return fmt::format("{} from {}; {}", factor.value, scene.without_folder(factor.origin), scene.text());
+  };
+  CHECK(taken("pod64") == "16 from ipu_config.json:1:45, entry pod64, as the system; ");
+  CHECK(taken("pod16") ==
+        "2 from ipu_config.json:1:60; ipu_config.json:1:24: warning: ipu.replication_factor: a pod dictionary and no "
+        "pod type: its default is taken; expected ipu.pod_type = pod4 or pod64\n");
 }
 
 TEST_CASE("ipu config: a pod dictionary may stand at any key") {

@@ -14,6 +14,7 @@
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/memory.hpp"
 #include "models/ipu/stage_work.hpp"
+#include "sim/report/report.hpp"
 #include "sim/study/evaluate.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/run_experiment.hpp"
@@ -189,8 +190,8 @@ TEST_CASE("inference: BERT-Large on 3, 7, 7 and 7 layers gains from its pipeline
 
 TEST_CASE("inference: fewer device iterations than stages are refused when pipelined, not when sharded") {
   CHECK(problems_of(k_squad, {"ipu.inference_device_iterations=3"})
-            .find("inference_device_iterations is 3: device iterations below the pipeline's stages (4); expected at "
-                  "least 4, or sharded_execution_for_inference = true") != std::string::npos);
+            .find("inference_device_iterations: 3 is below the pipeline's stages, 4; expected at least 4, or "
+                  "sharded_execution_for_inference = true") != std::string::npos);
   CHECK(problems_of(k_squad, {"ipu.inference_device_iterations=3", k_sharded}).find("below") == std::string::npos);
   CHECK(plan_of(k_squad, {"ipu.inference_device_iterations=3", k_sharded}).settings.mode == RunMode::inference);
 }
@@ -231,6 +232,27 @@ TEST_CASE("inference: results default to all, and another mode is followed with 
   CHECK(own(run_of(k_squad, {"ipu.output_mode=\"default\""})).setup.inference.output == ipu::OutputMode::all);
   CHECK(problems_of(k_squad, {"ipu.output_mode=\"final\""})
             .find("ipu.output_mode: \"final\" is followed, but Optimum Graphcore returns all results in inference") !=
+        std::string::npos);
+}
+
+TEST_CASE("inference: a mode that the library does not use is told beside the rate") {
+  const Report followed = report_of(k_squad, {"ipu.output_mode=\"final\""});
+  CHECK(followed.batch.condition == "output_mode final, which Optimum Graphcore does not use here");
+  CHECK(to_text(followed).find("only with") != std::string::npos);
+  CHECK(report_of(k_squad).batch.condition.empty());
+}
+
+TEST_CASE("inference: where the version decides and nobody says it both rates stand at the key") {
+  const std::string told = problems_of(k_squad);
+  const double pipelined = throughput(run_of(k_squad));
+  const double sharded = throughput(run_of(k_squad, {k_sharded}));
+  CHECK(told.find(fmt::format("ipu.sharded_execution_for_inference: false by default is followed, which makes about "
+                              "{:.4g} samples/s; from 0.4.0 inference is sharded all the same, which makes about "
+                              "{:.4g}, and the version is not known; expected ipu.version to say which it is",
+                              pipelined, sharded)) != std::string::npos);
+  CHECK(problems_of(k_squad, {"ipu.version=\"0.3\""}).find("is not known") == std::string::npos);
+  CHECK(problems_of(k_squad, {k_sharded}).find("is not known") == std::string::npos);
+  CHECK(to_text(report_of(k_squad)).find("version of optimum-graphcore not known: documented defaults") !=
         std::string::npos);
 }
 

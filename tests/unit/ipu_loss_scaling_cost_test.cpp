@@ -139,7 +139,9 @@ TEST_CASE("loss scaling: a plan with it says that it is experimental") {
   const Plan plan = plan_of(k_bert, {k_scaling});
   const std::vector<std::string> notes = plan.family->notes(plan);
   REQUIRE(notes.size() == 1);
-  CHECK(notes.front() ==
-        "ipu.auto_loss_scaling: experimental, says PopART; its memory here is assumed from published settings");
+  CHECK(
+      notes.front() ==
+      "ipu.auto_loss_scaling: experimental, says PopART; its memory here is assumed from published settings, its time "
+      "estimated from PopLibs; no run with it was published with a rate");
   CHECK(plan_of(k_bert).family->notes(plan_of(k_bert)).empty());
 }

@@ -178,11 +178,11 @@ TEST_CASE("ipu placement: case 17, pipelined inference needs as many device iter
   const std::string toml = "layers_per_ipu = [6, 6, 6, 6]\ninference_device_iterations = 3\n";
   check_cases({
       {"pipelined", "version = \"0.3\"\n" + toml, request, false,
-       "experiment.toml:4:31: ipu.inference_device_iterations: inference_device_iterations is 3: device iterations "
-       "below the pipeline's stages (4); expected at least 4, or sharded_execution_for_inference = true\n"},
+       "experiment.toml:4:31: ipu.inference_device_iterations: 3 is below the pipeline's "
+       "stages, 4; expected at least 4, or sharded_execution_for_inference = true\n"},
       {"unknown version, as documented", "layers_per_ipu = [6, 6, 6, 6]\n", request, false,
-       "experiment.toml:1:1: ipu.inference_device_iterations: inference_device_iterations is 1 by default: device "
-       "iterations below the pipeline's stages (4); expected at least 4, or sharded_execution_for_inference = true\n"},
+       "experiment.toml:1:1: ipu.inference_device_iterations: 1 by default is below the "
+       "pipeline's stages, 4; expected at least 4, or sharded_execution_for_inference = true\n"},
       {"sharded", "version = \"0.3\"\n" + toml + "sharded_execution_for_inference = true\n", request, true, ""},
       {"always sharded", "version = \"0.4\"\n" + toml, request, true, ""},
   });

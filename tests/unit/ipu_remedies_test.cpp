@@ -90,10 +90,11 @@ config = "gpt2-medium"
 [ipu]
 layers_per_ipu = [6, 6, 6, 6]
 gradient_accumulation_steps = 64
-matmul_proportion = [0.6, 0.05, 0.6, 0.6]
+matmul_proportion = [0.6, 0.03, 0.6, 0.6]
+recompute_checkpoint_every_layer = true
 )";
   CHECK(remedy_of(gpt2, {}) ==
-        "ipu.matmul_proportion = [0.1, 0.05, 0.1, 0.1] and ipu.embedding_serialization_factor = 7");
+        "ipu.matmul_proportion = [0.05, 0.03, 0.05, 0.05] and ipu.embedding_serialization_factor = 7");
 }
 
 TEST_CASE("remedies: the projection of a model with a decoder is serialised by a factor of its own") {
@@ -108,6 +109,7 @@ micro_batch_size = 4
 layers_per_ipu = [6, 6, 6, 6]
 gradient_accumulation_steps = 64
 matmul_proportion = 0.1
+recompute_checkpoint_every_layer = true
 )";
   CHECK(remedy_of(t5, {}).starts_with("ipu.projection_serialization_factor = "));
   const Plan serialised = plan_of(t5, {"ipu.projection_serialization_factor=2"});

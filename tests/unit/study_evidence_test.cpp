@@ -16,9 +16,9 @@ namespace {
 
 const std::string k_header =
     "id,measured,predicted,model,head,mode,precision,chip,software,hidden_size,layers,sequence_length,micro_batch,"
-    "ipus_per_replica,replicas,accumulation\n";
+    "ipus_per_replica,replicas,accumulation,loss_scaling\n";
 // What the shipped BERT-Large experiment is, with a measured and a predicted rate in front.
-const std::string k_same = ",pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,8,4,4,2048\n";
+const std::string k_same = ",pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,8,4,4,2048,fixed\n";
 
 EvidenceReport evidence_of(const std::string& table, const std::vector<std::string>& changes = {}) {
   const TemporaryFolder folder;
@@ -51,20 +51,22 @@ TEST_CASE("evidence: the nearest case is named with the model's error there") {
 
 // Micro-batch 8 against 16 is one doubling of weight 0.5; another chip weighs 1.
 TEST_CASE("evidence: a factor of two in the micro-batch is nearer than another chip") {
-  const std::string chip = "chip,1,1,bert,pretraining,training,fp16.16,gc200,poplar-popart,1024,24,128,8,4,4,2048\n";
-  const std::string batch = "batch,1,1,bert,pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,16,4,4,2048\n";
+  const std::string chip =
+      "chip,1,1,bert,pretraining,training,fp16.16,gc200,poplar-popart,1024,24,128,8,4,4,2048,fixed\n";
+  const std::string batch =
+      "batch,1,1,bert,pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,16,4,4,2048,fixed\n";
   CHECK(evidence_of(k_header + chip + batch).nearest_case == "batch");
 }
 
 TEST_CASE("evidence: what lies outside of the compared cases is named with their range") {
-  const std::string other = "o,1,1,gpt2,causal-lm,training,fp16.16,gc200,poplar-pytorch,768,12,1024,1,4,1,16\n";
+  const std::string other = "o,1,1,gpt2,causal-lm,training,fp16.16,gc200,poplar-pytorch,768,12,1024,1,4,1,16,fixed\n";
   const std::string same = "a,1,1,bert" + k_same;
-  const std::string twin = "b,1,1,bert,pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,16,4,4,2048\n";
+  const std::string twin = "b,1,1,bert,pretraining,training,fp16.16,bow,poplar-popart,1024,24,128,16,4,4,2048,fixed\n";
   const EvidenceReport report =
-      evidence_of(k_header + other + same + twin,
-                  {"workload.sequence_length=256", "workload.micro_batch_size=4", "software=\"poplar-tensorflow2\""});
+      evidence_of(k_header + other + same + twin, {"workload.sequence_length=256", "workload.micro_batch_size=4",
+                                                   "software=\"poplar-tensorflow2\"", "ipu.auto_loss_scaling=true"});
   CHECK(report.outside == std::vector<std::string>{"software poplar-tensorflow2", "sequence_length 256 (compared: 128)",
-                                                   "micro_batch 4 (compared: 8 to 16)"});
+                                                   "micro_batch 4 (compared: 8 to 16)", "loss_scaling automatic"});
 }
 
 TEST_CASE("evidence: without a table, or with an empty one, none is claimed") {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/catalog.hpp"
+#include "models/ipu/verdict.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
 
@@ -226,4 +227,34 @@ TEST_CASE("validate: the same tables give the same bytes") {
 // Remedy when it fails: tools/dev/update-evidence, and read what changed.
 TEST_CASE("evidence: the shipped table is what the model gives now") {
   CHECK(evidence_table(shipped()) == ConfigFiles::embedded().text(k_evidence_table).value_or(""));
+}
+
+// Rounded outwards to whole percent.
+TEST_CASE("validate: the note on trainers tells what the averages of trainer runs reached") {
+  double lowest = 1e9;
+  double highest = 0;
+  std::vector<std::string> ids;
+  for (const ValidatedCase& one : shipped().cases) {
+    if (one.lower_bound.empty()) continue;
+    ids.push_back(one.id);
+    lowest = std::min(lowest, 100 * *one.measured / *one.predicted);
+    highest = std::max(highest, 100 * *one.measured / *one.predicted);
+  }
+  CHECK(ids == std::vector<std::string>(ipu::k_trainer_averages.begin(), ipu::k_trainer_averages.end()));
+  CHECK(ipu::k_lowest_trainer_pct == static_cast<int>(std::floor(lowest)));
+  CHECK(ipu::k_highest_trainer_pct == static_cast<int>(std::ceil(highest)));
+}
+
+TEST_CASE("validate: a prediction below a lower bound is marked") {
+  Validation validation;
+  for (const double predicted : {90.0, 110.0}) {
+    ValidatedCase one = rate(predicted < 100 ? "below" : "above", 100, predicted, false);
+    one.lower_bound = "an average of a trainer";
+    validation.cases.push_back(one);
+  }
+  CHECK(validation.cases[0].below_bound());
+  CHECK_FALSE(validation.cases[1].below_bound());
+  const std::string text = to_text(validation);
+  CHECK(text.find("lower bound, PREDICTION BELOW IT") != std::string::npos);
+  CHECK(text.find("PREDICTION BELOW IT", text.find("PREDICTION BELOW IT") + 1) == std::string::npos);
 }

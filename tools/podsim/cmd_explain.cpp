@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "models/catalog.hpp"
@@ -40,17 +41,25 @@ std::string explain_constant(const ReferenceConstant& entry) {
 // Everything of one of the three kinds that has this name, or ends in it.
 class Finder {
  public:
-  explicit Finder(std::string name) : name_(std::move(name)) {}
+  explicit Finder(std::string name) : name_(std::move(name)), as_key_(name_) {
+    std::transform(as_key_.begin(), as_key_.end(), as_key_.begin(), [](char c) {
+      return c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+  }
 
   bool matches(std::string_view candidate) {
     candidates_.emplace(candidate);
-    return candidate == name_ || candidate.ends_with("." + name_);
+    const auto is = [&](std::string_view name) {
+      return candidate == name || candidate.ends_with("." + std::string(name));
+    };
+    return is(name_) || is(as_key_) || is(as_key_ + "_pct");
   }
   const std::string& name() const { return name_; }
   std::vector<std::string> candidates() const { return {candidates_.begin(), candidates_.end()}; }
 
  private:
   std::string name_;
+  std::string as_key_;  // as words of the report are named in its JSON: "MFU" is "mfu", "host io" is "host_io"
   std::set<std::string> candidates_;
 };
 

@@ -161,9 +161,13 @@ ExitCode cmd_sweep(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"native", "simgrid"});
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Experiment base = experiment_from(arguments, arguments.words().size() > 1 ? arguments.words()[1] : "");
   Diagnostics diagnostics;
   std::vector<SweepAxis> axes = parse_axes(arguments.values("axis"), diagnostics);
+  const bool over_systems = std::any_of(axes.begin(), axes.end(), [](const SweepAxis& axis) {
+    return axis.key == "system" || axis.key == "system.name";
+  });
+  const Experiment base =
+      experiment_from(arguments, arguments.words().size() > 1 ? arguments.words()[1] : "", over_systems);
   if (axes.empty()) axes = document_axes(base.document, diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (axes.empty()) throw UsageError("no axis: give --axis KEY=V1,V2,… or a [sweep.axes] table");

@@ -53,20 +53,22 @@ ConfigFiles configs_from(const Arguments& arguments) {
   return folder ? ConfigFiles::from_folder(*folder) : ConfigFiles::embedded();
 }
 
-Experiment experiment_from(const Arguments& arguments, const std::string& file) {
+Experiment experiment_from(const Arguments& arguments, const std::string& file, bool system_follows) {
   static constexpr std::pair<const char*, const char*> k_keys[] = {{"system", "system"},
                                                                    {"model", "model.config"},
                                                                    {"ipu-config", "ipu.config"},
                                                                    {"compile", "rdu.compile"},
                                                                    {"launch", "rdu.launch"}};
-  if (file.empty() && !arguments.has("system")) throw UsageError("no experiment: give a file, or --system and --model");
+  if (file.empty() && !arguments.has("system") && !system_follows)
+    throw UsageError("no experiment: give a file, or --system and --model");
   Diagnostics diagnostics;
   Experiment experiment;
   if (!file.empty()) {
     experiment = read_experiment(file, configs_from(arguments), diagnostics);
   } else {
     experiment.document = Value::table(k_command_line);
-    const std::string name = arguments.value("model").value_or("model") + " on " + *arguments.value("system");
+    std::string name = arguments.value("model").value_or("model");
+    if (arguments.has("system")) name += " on " + *arguments.value("system");
     apply_override(experiment, "name=" + json_quoted(name), diagnostics);
   }
   for (const auto& [option, key] : k_keys) {

@@ -27,7 +27,7 @@ ConfigFiles configs_from(const Arguments& arguments);
 
 // `file`: the experiment's path; empty: flags alone. Throws ConfigError with every problem, UsageError when there is
 // neither a file nor --system.
-Experiment experiment_from(const Arguments& arguments, const std::string& file);
+Experiment experiment_from(const Arguments& arguments, const std::string& file, bool system_follows = false);
 
 // Throws ConfigError with every problem.
 Plan plan_from(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);

@@ -48,6 +48,7 @@ void add_document_keys(std::vector<KeySpec>& keys) {
   keys.push_back(key("memory", KeyType::table, "", "overrides of the memory model's constants", "", "all"));
   keys.push_back(key("report", KeyType::table, "", "what the report shows", "", ""));
   keys.push_back(key("sweep", KeyType::table, "", "axes of a sweep", "", ""));
+  keys.push_back(key("sweep.axes", KeyType::table, "", "keys of the experiment, each with a list of values", "", ""));
   keys.push_back(key("loss_scaling", KeyType::table, "", "the loss-scaling controller and its numerics", "", ""));
 }
 

@@ -79,7 +79,7 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
   // Sums over the tiles, and over the IPUs of a system, stay exact.
   constexpr double k_most = 1e15;
   if (static_cast<double>(chip.tiles) * static_cast<double>(chip.tile_memory.count()) > k_most) {
-    reader.refuse("chip.tile_memory", "makes more memory on a chip than can be counted",
+    reader.refuse("chip.tile_memory", "times chip.tiles is more memory than can be counted",
                   "at most 1e15 bytes on all tiles");
   }
   chip.clock = reader.clock("chip.clock");

@@ -179,23 +179,24 @@ class Changes {
     const LayerPlacement& placement = setup_.placement;
     const std::int64_t encoder = encoder_layers(plan_.graph);
     const bool halves = ipu_plan_.written.half_layers;
-    std::vector<Layers> firsts{placement.attention};
-    for (Layers& split : even_splits(plan_.graph.layers, encoder, setup_.ipus_per_replica)) {
-      firsts.push_back(std::move(split));
-    }
     std::vector<Layers> offered;
-    for (Layers& first : firsts) {
-      const std::optional<Layers> layers = Rebalance(plan_, ipu_plan_, std::move(first)).find();
-      if (!layers || (*layers == placement.attention && *layers == placement.feed_forward)) continue;
-      if (std::find(offered.begin(), offered.end(), *layers) != offered.end()) continue;
-      if (setup_.run == RunMode::generation && encoder > 0 && !encoder_ipus(*layers, encoder)) continue;
-      offered.push_back(*layers);
-      const std::string list = fmt::format("[{}]", fmt::join(*layers, ", "));
+    const auto offer = [&](const std::optional<Layers>& layers) {
+      if (!layers || (*layers == placement.attention && *layers == placement.feed_forward)) return;
+      if (std::find(offered.begin(), offered.end(), *layers) == offered.end()) offered.push_back(*layers);
+    };
+    offer(Rebalance(plan_, ipu_plan_, placement.attention).find());
+    for (const Layers& even : even_splits(plan_.graph.layers, encoder, setup_.ipus_per_replica)) {
+      // One that is too full as it is may suffice beside another change.
+      offer(Rebalance(plan_, ipu_plan_, even).find().value_or(even));
+    }
+    for (const Layers& layers : offered) {
+      if (setup_.run == RunMode::generation && encoder > 0 && !encoder_ipus(layers, encoder)) continue;
+      const std::string list = fmt::format("[{}]", fmt::join(layers, ", "));
       add(halves ? fmt::format("ipu.attention_layers_per_ipu = {0} and ipu.ffn_layers_per_ipu = {0}", list)
                  : fmt::format("ipu.{}layers_per_ipu = {}", prefix(), list),
           [layers](Candidate& c) {
-            c.setup.placement.attention = *layers;
-            c.setup.placement.feed_forward = *layers;
+            c.setup.placement.attention = layers;
+            c.setup.placement.feed_forward = layers;
           });
     }
   }

@@ -254,3 +254,9 @@ matmul_proportion = 0.1
   const Plan plan = plan_of(bert, {"memory.host_stream=\"100 MB\""});
   CHECK(plan.family->verdict(plan, true).broken.back().limit == "host stream");
 }
+
+TEST_CASE("remedies: an even split that is too full as it is goes with a smaller micro-batch") {
+  const std::vector<std::string> crowded = {"ipu.layers_per_ipu=[24, 0, 0, 0]", "workload.sequence_length=512",
+                                            "workload.micro_batch_size=6"};
+  CHECK(remedy_of(k_bert, crowded).starts_with("ipu.layers_per_ipu = [6, 6, 6, 6] and "));
+}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/ipu/ipu_plan.hpp"
+#include "sim/study/evaluate.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;
@@ -237,4 +238,25 @@ TEST_CASE("systems: counts are spoken of as one does") {
   CHECK(contains(problems_of(bert_base("pod16", "[2, 2, 2, 2, 1, 1, 1, 1]", 8)), "with an 8-IPU pipeline"));
   CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 1, "instances = 3\n")),
                  "1 replica does not share out among 3 instances"));
+}
+
+TEST_CASE("systems: what is expected can be given") {
+  // no list can be empty, and no replica be of no IPU
+  CHECK(contains(problems_of(bert_base("pod16", "[]", 1, "ipus_per_replica = 4\n")), "; expected 4 entries, or"));
+  const std::string large = problems_of(bert_base("pod16", "[3, 3, 3, 3]", 1, "embedding_serialization_factor = 3\n"),
+                                        {"model.vocab_size=10000000"});
+  CHECK(contains(large, "a vocabulary of 10000000 is not divisible by 3; expected a divisor\n"));
+  CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4), {"sweep.axis=1"}),
+                 "sweep.axis: unknown key; did you mean \"axes\"?"));
+}
+
+TEST_CASE("systems: a run and a check name the owner of Streaming Memory alike") {
+  const Plan plan = plan_of(bert_base("pod16", "[3, 3, 3, 3]", 4));
+  Engine engine = make_engine("native");
+  const Report run = simulate_plan(plan, engine, {.merge = true, .unfit = true});
+  for (const DeviceMemoryAccount& memory : plan.family->memory_account(plan).memories) {
+    const auto device = std::ranges::find(run.devices, memory.device, &DeviceReport::id);
+    REQUIRE_MESSAGE(device != run.devices.end(), memory.device);
+    CHECK(std::ranges::count(device->memories, memory.memory, &MemoryReport::name) == 1);
+  }
 }

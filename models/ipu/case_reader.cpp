@@ -1,6 +1,7 @@
 #include "models/ipu/case_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,16 @@ class RowToExperiment {
   }
 
  private:
+  // A word that no column has would else be taken for the usual one.
+  void check_word(const char* column, const std::vector<std::string>& words) {
+    const std::string written = cells_.cell(column);
+    if (written.empty() || std::ranges::count(words, written) > 0) return;
+    cells_.skip(fmt::format("{} \"{}\" is not known: {}", column, written, fmt::join(words, ", ")));
+  }
+
   void read_rate() {
+    check_word("measured_kind", {"throughput", "trainer-average", "microbenchmark"});
+    check_word("task", {"pretrain", "finetune", "training", "inference", "microbench"});
     const std::string kind = cells_.cell("measured_kind");
     const std::string metric = cells_.required("metric");
     if (kind == "microbenchmark" || cells_.cell("task") == "microbench") return cells_.skip("a micro-benchmark");
@@ -85,7 +95,7 @@ class RowToExperiment {
     } else {
       return cells_.skip(fmt::format("metric {} is not compared", metric));
     }
-    if (cells_.text("host_bound", "false") == "true") result_.lower_bound = "host bound";
+    if (cells_.boolean("host_bound", false)) result_.lower_bound = "host bound";
     if (cells_.text("measured_kind", "throughput") == "trainer-average") {
       result_.lower_bound = "average of a trainer: logging, saving and evaluation included";
     }
@@ -114,6 +124,7 @@ class RowToExperiment {
 
   void read_expectation() {
     result_.quantity = std::string(k_fits);
+    check_word("task", {"pretrain", "finetune", "training", "inference", "microbench"});
     if (cells_.cell("task") == "microbench") return cells_.skip("a micro-benchmark");
     const std::string expected = cells_.required("expected");
     if (expected == "fits" || expected == "does_not_fit") {
@@ -178,6 +189,7 @@ class RowToExperiment {
     cells_.set("workload.attention_dropout", cells_.boolean("attention_dropout", true));
     cells_.set("workload.ffn_dropout", cells_.boolean("ffn_dropout", false));
     cells_.set("workload.activation_checkpoint_format", cells_.text("checkpoint_format", "float16"));
+    check_word("recompute", {"pipeline", "checkpoint every layer", "no", "none", "false", "False", "true", "True"});
     const std::string recompute = cells_.text("recompute", "pipeline");
     const bool none = recompute == "no" || recompute == "none" || recompute == "false" || recompute == "False";
     cells_.set("workload.recompute", !none);
@@ -275,6 +287,9 @@ class RowToExperiment {
     } else if (pod.ends_with("ipu") && pod.size() > 3 && pod.find_first_not_of("0123456789") == pod.size() - 3) {
       pod = pod.size() > 9 ? pod : pod_of(std::stoll(pod));
     }
+    const bool contradicts = (chip == "gc200" && hardware == chip && pod.starts_with("bow")) ||
+                             (chip != "gc2" && pod.starts_with("gc2")) || (chip == "gc2" && pod.starts_with("bow"));
+    if (contradicts) cells_.skip(fmt::format("hardware \"{}\" is not the chip of system \"{}\"", hardware, pod));
     if (chip == "bow" && !pod.starts_with("bow")) pod = "bow-" + pod;
     if (chip == "gc2") pod = "gc2-c2";
     if (chip != "bow" && chip != "gc200" && chip != "gc2" && !chip.empty()) {

@@ -76,6 +76,12 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
   ChipConstants chip;
   chip.tiles = reader.count("chip.tiles");
   chip.tile_memory = reader.data("chip.tile_memory");
+  // Sums over the tiles, and over the IPUs of a system, stay exact.
+  constexpr double k_most = 1e15;
+  if (static_cast<double>(chip.tiles) * static_cast<double>(chip.tile_memory.count()) > k_most) {
+    reader.refuse("chip.tile_memory", "times chip.tiles is more memory than can be counted",
+                  "at most 1e15 bytes on all tiles");
+  }
   chip.clock = reader.clock("chip.clock");
   chip.half_partials = reader.has("chip.peak.fp16_16");
   for (std::size_t i = 0; i < k_amp_modes; ++i) {

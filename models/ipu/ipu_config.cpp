@@ -351,7 +351,9 @@ class Resolver {
     fail(layers, mode.prefix + "layers_per_ipu",
          fmt::format("{}{} has {}, but {}ipus_per_replica is {}", list_text(layers.value),
                      layers.given ? "" : " (" + layers.origin + ")", entries(layers.value.size()), mode.prefix, ipus),
-         fmt::format("{}, or {}ipus_per_replica = {}", entries(ipus), mode.prefix, layers.value.size()));
+         layers.value.empty()
+             ? entries(ipus)
+             : fmt::format("{}, or {}ipus_per_replica = {}", entries(ipus), mode.prefix, layers.value.size()));
   }
 
   void check_splits_length(const ModeSettings& mode, Setting<std::vector<std::int64_t>>& splits, const char* part) {

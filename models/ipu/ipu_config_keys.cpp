@@ -166,11 +166,12 @@ void add_placement_and_iterations(std::vector<Key>& keys) {
 void add_memory(std::vector<Key>& keys) {
   using enum KeyType;
   keys.push_back(
-      changing(make({"optimizer_state_offchip",
-                     boolean,
-                     flag(true),
-                     "keep optimizer state in Streaming Memory",
-                     {"loads and stores the state at every update", "takes the state off the tiles, adds code"}}),
+      changing(with(make({"optimizer_state_offchip",
+                          boolean,
+                          flag(true),
+                          "keep optimizer state in Streaming Memory",
+                          {"loads and stores the state at every update", "takes the state off the tiles, adds code"}}),
+                    "true, from 0.6.1 false; without a file and a version as software.optimizer_state says"),
                {{k_first_version, flag(true)}, {{6, 1}, flag(false)}}));
   keys.push_back(make({"replicated_tensor_sharding",
                        boolean,

@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::int64_t k_instance_ipus = 64;
 
+// Numbers that are spoken with a vowel first: eight, eleven, eighteen, eighty …
+const char* article(std::int64_t n) {
+  while (n >= 1000) n /= 1000;
+  const bool eighties = n == 8 || n / 10 == 8 || n / 100 == 8;
+  return eighties || n == 11 || n == 18 ? "an" : "a";
+}
+
 class Checker {
  public:
   Checker(const IpuConfig& config, const PlacementRequest& request, Placement& placement, Diagnostics& diagnostics)
@@ -43,9 +50,9 @@ class Checker {
     if (replicas > have / ipus) {
       diagnostics_.error(
           mode_.replication_factor.place, key("replication_factor"),
-          fmt::format("{} of {} do not fit: on a {} with a {}-IPU pipeline, {}replication_factor must be {}",
-                      plural(replicas, "replica"), plural(ipus, "IPU"), request_.system_name, ipus, mode_.prefix,
-                      have / ipus > 1 ? fmt::format("between 1 and {}", have / ipus) : "1"));
+          fmt::format("{} of {} do not fit: on a {} with {} {}-IPU pipeline, {}replication_factor must be {}",
+                      plural(replicas, "replica"), plural(ipus, "IPU"), request_.system_name, article(ipus), ipus,
+                      mode_.prefix, have / ipus > 1 ? fmt::format("between 1 and {}", have / ipus) : "1"));
       return;
     }
     placement_.used_ipus = ipus * replicas;
@@ -141,10 +148,11 @@ class Checker {
                                      plural(instances.value, "instance"), k_instance_ipus),
                          fmt::format("a distributed run of at least {}", plural(needed, "instance")));
     } else if (placement_.replication_factor % instances.value != 0) {
-      diagnostics_.error(instances.place, "ipu.instances",
-                         fmt::format("{} do not share out among {}", plural(placement_.replication_factor, "replica"),
-                                     plural(instances.value, "instance")),
-                         fmt::format("a divisor of {}", placement_.replication_factor));
+      diagnostics_.error(
+          instances.place, "ipu.instances",
+          fmt::format("{} {} not share out among {}", plural(placement_.replication_factor, "replica"),
+                      placement_.replication_factor == 1 ? "does" : "do", plural(instances.value, "instance")),
+          fmt::format("a divisor of {}", placement_.replication_factor));
     }
   }
 

@@ -63,12 +63,22 @@ struct RunSetup {
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };
 
+// By which of several keys the experiment says a thing: a change is only heeded in the same words.
+struct WrittenKeys {
+  bool n_ipu = false;                          // it sets the replicas
+  bool half_layers = false;                    // attention and feed-forward halves have lists of their own
+  bool io_tiles = false;                       // refused where a pipeline has more than one stage
+  std::vector<std::int64_t> embedding_splits;  // empty: the factor says it
+  std::vector<std::int64_t> projection_splits;
+};
+
 class IpuPlan : public FamilyPlan {
  public:
   std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
 
   RunSetup setup;
+  WrittenKeys written;
   IpuConstants constants;
   std::unique_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
   PodShape pod;

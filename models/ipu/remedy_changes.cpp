@@ -4,29 +4,36 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "models/ipu/encoder_decoder_cut.hpp"
 #include "models/ipu/memory.hpp"
+#include "models/workloads/encoder_decoder.hpp"
 
 namespace podsim::ipu {
 namespace {
 
-// Moves layers one at a time from the fullest IPU to the emptiest.
+using Layers = std::vector<std::int64_t>;
+
+// From a first placement, layers moved one at a time from the fullest IPU to the emptiest.
 class Rebalance {
  public:
-  Rebalance(const Plan& plan, const IpuPlan& ipu_plan)
-      : plan_(plan), ipu_plan_(ipu_plan), layers_(ipu_plan.setup.placement.attention) {}
+  Rebalance(const Plan& plan, const IpuPlan& ipu_plan, Layers first)
+      : plan_(plan), ipu_plan_(ipu_plan), layers_(std::move(first)) {}
 
   // The first placement in which the fullest IPU fits; none when moving does not help that far.
-  std::optional<std::vector<std::int64_t>> find() {
+  std::optional<Layers> find() {
     const Bytes limit = usable_memory(ipu_plan_.constants);
     std::vector<Bytes> fill = filled(layers_);
     Bytes sum;
     for (const Bytes ipu : fill) sum += ipu;
     if (sum > limit * static_cast<std::int64_t>(fill.size())) return std::nullopt;  // full on average
     while (*std::max_element(fill.begin(), fill.end()) > limit) {
-      const std::optional<std::vector<std::int64_t>> next = moved(fill);
+      const std::optional<Layers> next = moved(fill);
       if (!next) return std::nullopt;
       const std::vector<Bytes> after = filled(*next);
       if (*std::max_element(after.begin(), after.end()) >= *std::max_element(fill.begin(), fill.end())) {
@@ -39,9 +46,9 @@ class Rebalance {
   }
 
  private:
-  std::vector<Bytes> filled(const std::vector<std::int64_t>& layers) const {
+  std::vector<Bytes> filled(const Layers& layers) const {
     RunSetup setup = ipu_plan_.setup;
-    setup.placement = {layers, layers};
+    setup.placement = {layers, layers, setup.placement.decoder_embedding};
     const Pipeline pipeline = make_pipeline(plan_.graph, setup.placement);
     const MemoryInputs inputs{plan_.graph, plan_.settings, setup, pipeline, ipu_plan_.constants};
     std::vector<Bytes> sums;
@@ -53,7 +60,7 @@ class Rebalance {
   }
 
   // Stages stay as many: no IPU behind the first loses its last layer, none without a layer gets one.
-  std::optional<std::vector<std::int64_t>> moved(const std::vector<Bytes>& fill) const {
+  std::optional<Layers> moved(const std::vector<Bytes>& fill) const {
     const auto from = static_cast<std::size_t>(std::max_element(fill.begin(), fill.end()) - fill.begin());
     if (layers_[from] <= (from == 0 ? 0 : 1)) return std::nullopt;
     std::optional<std::size_t> to;
@@ -62,7 +69,7 @@ class Rebalance {
       if (open && (!to || fill[ipu] < fill[*to])) to = ipu;
     }
     if (!to) return std::nullopt;
-    std::vector<std::int64_t> layers = layers_;
+    Layers layers = layers_;
     layers[from] -= 1;
     layers[*to] += 1;
     return layers;
@@ -70,8 +77,32 @@ class Rebalance {
 
   const Plan& plan_;
   const IpuPlan& ipu_plan_;
-  std::vector<std::int64_t> layers_;
+  Layers layers_;
 };
+
+// `layers` over `ipus`, what is left over on the last of them.
+void append_even(Layers& list, std::int64_t layers, std::int64_t ipus) {
+  for (std::int64_t ipu = 0; ipu < ipus; ++ipu) list.push_back(layers / ipus + (ipu >= ipus - layers % ipus ? 1 : 0));
+}
+
+// Every IPU alike; for an encoder and a decoder also with each on IPUs of its own.
+std::vector<Layers> even_splits(std::int64_t layers, std::int64_t encoder, std::int64_t ipus) {
+  std::vector<Layers> splits(1);
+  append_even(splits.front(), layers, ipus);
+  for (std::int64_t own = 1; encoder > 0 && own < ipus; own *= 2) {
+    Layers& split = splits.emplace_back();
+    append_even(split, encoder, own);
+    append_even(split, layers - encoder, ipus - own);
+  }
+  return splits;
+}
+
+// The splits that make `factor` passes: those beyond the first IPU that has any stay where they are.
+Layers with_passes(Layers splits, std::int64_t factor) {
+  const auto first = std::find_if(splits.begin(), splits.end(), [](std::int64_t count) { return count > 0; });
+  *first += factor - std::accumulate(splits.begin(), splits.end(), std::int64_t{0});
+  return splits;
+}
 
 class Changes {
  public:
@@ -108,14 +139,28 @@ class Changes {
     if (setup_.optimizer_state_offchip) return;
     const std::int64_t ipus = ipu_plan_.constants.system.ipus * plan_.nodes;
     for (std::int64_t replicas = 2; replicas * setup_.ipus_per_replica <= ipus; replicas *= 2) {
-      if (replicas <= setup_.replication_factor) continue;
-      add(fmt::format("ipu.replication_factor = {}{}", replicas,
-                      sharded ? "" : " and ipu.replicated_tensor_sharding = true"),
-          [replicas](Candidate& c) {
-            c.setup.replication_factor = replicas;
-            c.setup.replicated_tensor_sharding = true;
-          });
+      if (replicas <= setup_.replication_factor || !can_run(replicas)) continue;
+      const std::string key = ipu_plan_.written.n_ipu
+                                  ? fmt::format("ipu.n_ipu = {}", replicas * setup_.ipus_per_replica)
+                                  : fmt::format("ipu.replication_factor = {}", replicas);
+      add(key + (sharded ? "" : " and ipu.replicated_tensor_sharding = true"), [replicas](Candidate& c) {
+        c.setup.replication_factor = replicas;
+        c.setup.replicated_tensor_sharding = true;
+      });
     }
+  }
+
+  // Pods fill alike, device counts are powers of two, and stated instances share the replicas out.
+  bool can_run(std::int64_t replicas) const {
+    constexpr std::int64_t k_instance_ipus = 64;
+    const SystemConstants& system = ipu_plan_.constants.system;
+    const std::int64_t used = replicas * setup_.ipus_per_replica;
+    const auto reserved = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(used)));
+    if (reserved > system.ipus * plan_.nodes) return false;
+    const bool alike = system.ipus_per_pod % setup_.ipus_per_replica == 0 && used % system.ipus_per_pod == 0;
+    if (used > system.ipus_per_pod && !alike) return false;
+    if (setup_.instances == 0) return true;
+    return replicas % setup_.instances == 0 && setup_.instances * k_instance_ipus >= reserved;
   }
 
   void add_recomputation() {
@@ -131,16 +176,32 @@ class Changes {
     }
   }
 
-  // Only whole layers of one kind: elsewhere not every layer may go to every IPU.
+  // Layers moved from where they stand, or from an even split, which also reaches IPUs that have none.
   void add_placement() {
-    const LayerPlacement& placement = setup_.placement;
-    if (placement.attention != placement.feed_forward || !plan_.graph.layer_names.empty()) return;
     if (setup_.ipus_per_replica == 1) return;
-    const std::optional<std::vector<std::int64_t>> layers = Rebalance(plan_, ipu_plan_).find();
-    if (!layers || *layers == placement.attention) return;
-    add(fmt::format("ipu.{}layers_per_ipu = [{}]", prefix(), fmt::join(*layers, ", ")), [layers](Candidate& c) {
-      c.setup.placement = {*layers, *layers};
-    });
+    const LayerPlacement& placement = setup_.placement;
+    const std::int64_t encoder = encoder_layers(plan_.graph);
+    const bool halves = ipu_plan_.written.half_layers;
+    std::vector<Layers> offered;
+    const auto offer = [&](const std::optional<Layers>& layers) {
+      if (!layers || (*layers == placement.attention && *layers == placement.feed_forward)) return;
+      if (std::find(offered.begin(), offered.end(), *layers) == offered.end()) offered.push_back(*layers);
+    };
+    offer(Rebalance(plan_, ipu_plan_, placement.attention).find());
+    for (const Layers& even : even_splits(plan_.graph.layers, encoder, setup_.ipus_per_replica)) {
+      // One that is too full as it is may suffice beside another change.
+      offer(Rebalance(plan_, ipu_plan_, even).find().value_or(even));
+    }
+    for (const Layers& layers : offered) {
+      if (setup_.run == RunMode::generation && encoder > 0 && !encoder_ipus(layers, encoder)) continue;
+      const std::string list = fmt::format("[{}]", fmt::join(layers, ", "));
+      add(halves ? fmt::format("ipu.attention_layers_per_ipu = {0} and ipu.ffn_layers_per_ipu = {0}", list)
+                 : fmt::format("ipu.{}layers_per_ipu = {}", prefix(), list),
+          [layers](Candidate& c) {
+            c.setup.placement.attention = layers;
+            c.setup.placement.feed_forward = layers;
+          });
+    }
   }
 
   void add_proportions() {
@@ -168,7 +229,7 @@ class Changes {
     const bool together = setup_.projection_follows_embedding;
     for (std::int64_t factor = setup_.embedding_serialization_factor + 1; factor <= k_most; ++factor) {
       if (!divides_vocabulary(factor)) continue;
-      add(fmt::format("ipu.{}embedding_serialization_factor = {}", prefix(), factor), [factor, together](Candidate& c) {
+      add(passes_text("embedding", ipu_plan_.written.embedding_splits, factor), [factor, together](Candidate& c) {
         c.setup.embedding_serialization_factor = factor;
         if (together) c.setup.projection_serialization_factor = factor;
       });
@@ -176,15 +237,30 @@ class Changes {
     if (together && plan_.graph.layer_names.empty()) return;
     for (std::int64_t factor = setup_.projection_serialization_factor + 1; factor <= k_most; ++factor) {
       if (!divides_vocabulary(factor)) continue;
-      add(fmt::format("ipu.{}projection_serialization_factor = {}", prefix(), factor),
+      add(passes_text("projection", ipu_plan_.written.projection_splits, factor),
           [factor](Candidate& c) { c.setup.projection_serialization_factor = factor; });
     }
+  }
+
+  // A factor is refused beside a list.
+  std::string passes_text(const char* part, const Layers& splits, std::int64_t factor) const {
+    if (splits.empty()) return fmt::format("ipu.{}{}_serialization_factor = {}", prefix(), part, factor);
+    return fmt::format("ipu.{}serialized_{}_splits_per_ipu = [{}]", prefix(), part,
+                       fmt::join(with_passes(splits, factor), ", "));
+  }
+
+  // In generation workload.batch_size decides where it is written.
+  const char* batch_key() const {
+    const bool follows = std::ranges::any_of(plan_.resolved, [](const ResolvedKey& key) {
+      return key.path == "workload.batch_size" && key.origin == "as workload.micro_batch_size";
+    });
+    return setup_.run == RunMode::generation && !follows ? "workload.batch_size" : "workload.micro_batch_size";
   }
 
   void add_micro_batches() {
     const std::int64_t size = plan_.settings.micro_batch_size;
     for (std::int64_t smaller = size - 1; smaller >= 1; smaller = size <= 16 ? smaller - 1 : smaller * 3 / 4) {
-      add(fmt::format("workload.micro_batch_size = {}", smaller),
+      add(fmt::format("{} = {}", batch_key(), smaller),
           [smaller](Candidate& c) { c.settings.micro_batch_size = smaller; });
     }
   }
@@ -199,6 +275,41 @@ class Changes {
 
 std::vector<Change> changes_of(const Plan& plan, const IpuPlan& ipu_plan) {
   return Changes(plan, ipu_plan).all();
+}
+
+std::vector<Change> output_changes_of(const Plan& plan, const IpuPlan& ipu_plan) {
+  std::vector<Change> changes;
+  const Bytes have = ipu_plan.constants.memory.host_stream;
+  const Bytes need = ipu_plan.setup.inference.results;
+  if (ipu_plan.setup.training() || need <= have) return changes;
+  const auto at_most = [&](std::int64_t rows, Bytes bytes) {
+    const double share = static_cast<double>(have.count()) / static_cast<double>(bytes.count());
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(rows) * share));
+  };
+  const std::string& head = plan.settings.head;
+  const bool per_token = plan.settings.mode == RunMode::inference && (head == "causal-lm" || head == "seq2seq");
+  const bool masked = head == "masked-lm" || head == "pretraining";
+  const std::int64_t micro_batch = plan.settings.micro_batch_size;
+  // Of a micro-batch as it is, and of the smallest.
+  for (const std::int64_t size : {micro_batch, std::int64_t{1}}) {
+    const Bytes bytes(need.count() / micro_batch * size);
+    const std::string also = size == micro_batch ? "" : "workload.micro_batch_size = 1 and ";
+    const std::int64_t tokens = at_most(plan.settings.sequence_length, bytes);
+    const std::int64_t targets = at_most(plan.settings.masked_tokens, bytes);
+    if (per_token && tokens >= 1 && tokens < plan.settings.sequence_length) {
+      changes.push_back({fmt::format("{}workload.sequence_length = {}", also, tokens), [size, tokens](Candidate& c) {
+                           c.settings.micro_batch_size = size;
+                           c.settings.sequence_length = tokens;
+                         }});
+    }
+    if (masked && targets >= 1 && targets < plan.settings.masked_tokens) {
+      changes.push_back({fmt::format("{}workload.masked_tokens = {}", also, targets), [size, targets](Candidate& c) {
+                           c.settings.micro_batch_size = size;
+                           c.settings.masked_tokens = targets;
+                         }});
+    }
+  }
+  return changes;
 }
 
 }  // namespace podsim::ipu

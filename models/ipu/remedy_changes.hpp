@@ -22,7 +22,11 @@ struct Change {
 };
 
 // Where optimizer state lives and over how many replicas it is split, checkpoints and recomputation, layers moved to
-// emptier IPUs, proportions, serial steps of embedding and projection, smaller micro-batches.
+// emptier IPUs or split evenly, proportions, serial steps of embedding and projection, smaller micro-batches.
 std::vector<Change> changes_of(const Plan& plan, const IpuPlan& ipu_plan);
+
+// Fewer results where a host stream is too long: shorter sequences or fewer masked tokens. They change what is asked
+// for, so they come behind all others. None where the results do not go with either.
+std::vector<Change> output_changes_of(const Plan& plan, const IpuPlan& ipu_plan);
 
 }  // namespace podsim::ipu

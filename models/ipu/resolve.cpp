@@ -50,11 +50,13 @@ class Resolver {
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
     IpuConfig config = resolve_ipu_config(
         merge_ipu_section(context_.section, diagnostics_, pod_name(context_.system, context_.nodes)), diagnostics_);
+    place_optimizer_state(config);
     if (!training()) prepare_inference(context_, config, diagnostics_);
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
     check_hosts();
+    warn_of_idle_pace(config);
     check_streaming_memory(config);
     check_loss_scaling(config);
     if (placement) check_batch(config, *placement);
@@ -215,6 +217,34 @@ class Resolver {
                        fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
   }
 
+  // Without a file or a version to follow, as the software's own examples do.
+  void place_optimizer_state(IpuConfig& config) const {
+    Setting<bool>& off_chip = config.optimizer_state_offchip;
+    const bool follows_library = context_.section.find("config") != nullptr || config.version.known();
+    if (off_chip.given || !off_chip.valid || follows_library) return;
+    off_chip.value = plan_->constants.software.state_off_chip;
+    off_chip.origin = "default: software.optimizer_state";
+  }
+
+  // The pace of the host processes needs the number of them, and what a sample takes each.
+  void warn_of_idle_pace(const IpuConfig& config) {
+    const Setting<std::int64_t>& instances = config.instances;
+    const char* const pace = "software.instance_sample_time";
+    const std::optional<ConstantId> found = context_.constants.find(pace);
+    if (instances.given && (!training() || !found)) {
+      diagnostics_.warning(instances.place, "ipu.instances",
+                           fmt::format("no effect on the time: {}; only the limit of 64 IPUs per instance is checked",
+                                       training() ? fmt::format("this software has no {}", pace)
+                                                  : std::string("the pace of host processes limits training only")),
+                           training() ? fmt::format("{}, such as \"59 us\"", pace) : "");
+    }
+    if (!found || context_.constants[*found].confidence != "user" || (training() && instances.given)) return;
+    diagnostics_.warning(context_.constants[*found].place, pace,
+                         training() ? "no effect without ipu.instances, the number of host processes"
+                                    : "no effect in inference: the pace of host processes limits training only",
+                         training() ? "ipu.instances" : "");
+  }
+
   void check_streaming_memory(const IpuConfig& config) {
     const Setting<bool>& off_chip = config.optimizer_state_offchip;
     if (plan_->constants.system.has_streaming_memory || !off_chip.valid || !off_chip.value) return;
@@ -253,6 +283,8 @@ class Resolver {
     const ModeSettings& inference = config.inference;
     plan_->evaluation_ipus = static_cast<std::int64_t>(std::bit_ceil(
         static_cast<std::uint64_t>(inference.ipus_per_replica.value * inference.replication_factor.value)));
+    plan_->written = {config.n_ipu.given, training() && config.half_layers(), config.io_tiles.given,
+                      config.of(setup.run).embedding_splits.value, config.of(setup.run).projection_splits.value};
     plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training(), {}};
     const Duration feed = host_process_time(setup, context_.settings, plan_->constants.software);
     if (feed > Duration() && host_input_ > Bytes()) plan_->pod.host_process = host_input_.size() / feed;

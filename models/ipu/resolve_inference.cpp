@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/ipu/estimate_inference.hpp"
 #include "models/workloads/results.hpp"
 #include "sim/plan/model_kind.hpp"
@@ -46,7 +48,9 @@ void settle_generation(const FamilyContext& context, IpuConfig& config, Diagnost
   } else if (context.settings.head != "causal-lm") {
     diagnostics.error(context.section.place(), "workload.mode",
                       fmt::format("a \"{}\" head generates no tokens", context.settings.head),
-                      "model.head = \"causal-lm\", or workload.mode = \"inference\"");
+                      std::ranges::count(context.model_kind.heads(), "causal-lm") > 0
+                          ? "model.head = \"causal-lm\", or workload.mode = \"inference\""
+                          : "workload.mode = \"inference\"");
   }
   diagnostics.warning(context.section.place(), "workload.mode",
                       "generation is assumed and uncalibrated: no key-value cache, each token recomputes all positions "

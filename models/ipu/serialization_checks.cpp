@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "models/workloads/shape_reader.hpp"
+
 namespace podsim::ipu {
 namespace {
 
@@ -67,8 +69,27 @@ class Checker {
                                 : fmt::format("{}, the sum of {}", passes, list_text(splits.value));
   }
 
+  // A pass without a row of the table.
+  bool refuse_more_than_rows(const char* part, bool listed, const Place& place, std::int64_t passes) {
+    if (passes <= request_.vocabulary) return false;
+    diagnostics_.error(place, key(part, listed),
+                       fmt::format("{} passes over a vocabulary of {}", passes, request_.vocabulary),
+                       fmt::format("at most {}", request_.vocabulary));
+    return true;
+  }
+
+  // No vocabulary is suggested that would be refused.
+  static std::string divisor_or(std::int64_t vocabulary) {
+    if (vocabulary > DimensionField{}.maximum) return "a divisor";
+    return fmt::format("a divisor, or model.vocab_size = {}", vocabulary);
+  }
+
   std::int64_t check_embedding() {
     const std::int64_t passes = mode_.embedding_passes();
+    const Setting<std::int64_t>& factor = mode_.embedding_serialization_factor;
+    const bool in_splits = !mode_.embedding_splits.value.empty();
+    const Place& place = in_splits ? mode_.embedding_splits.place : factor.place;
+    if (refuse_more_than_rows("embedding", in_splits, place, passes)) return request_.vocabulary;
     const std::int64_t rest = request_.vocabulary % passes;
     if (rest == 0) return request_.vocabulary;
     const std::int64_t padded = request_.vocabulary + passes - rest;
@@ -78,7 +99,7 @@ class Checker {
     diagnostics_.error(
         listed ? splits.place : mode_.embedding_serialization_factor.place, key("embedding", listed),
         fmt::format("a vocabulary of {} is not divisible by {}", request_.vocabulary, passes_of(splits, passes)),
-        fmt::format("a divisor, or model.vocab_size = {}", padded));
+        divisor_or(padded));
     return request_.vocabulary;
   }
 
@@ -88,12 +109,14 @@ class Checker {
     const bool listed = !splits.value.empty();
     if (!listed && !mode_.projection_serialization_factor.given) return;
     const std::int64_t passes = mode_.projection_passes();
+    const Place& place = listed ? splits.place : mode_.projection_serialization_factor.place;
+    if (refuse_more_than_rows("projection", listed, place, passes)) return;
     const std::int64_t rest = rows % passes;
     if (rest == 0) return;
-    diagnostics_.warning(listed ? splits.place : mode_.projection_serialization_factor.place, key("projection", listed),
+    diagnostics_.warning(place, key("projection", listed),
                          fmt::format("a vocabulary of {} is not divisible by {}, and PopART refuses such a product",
                                      rows, passes_of(splits, passes)),
-                         fmt::format("a divisor, or model.vocab_size = {}", rows + passes - rest));
+                         divisor_or(rows + passes - rest));
   }
 
   void check_places(const Splits& splits, const std::string& part, std::int64_t modelled) {

@@ -22,9 +22,12 @@ ShapeReader::Written ShapeReader::find(const DimensionField& field) const {
   const auto usable = [&field](const Value* value) {
     return value != nullptr && !(field.null_is_default && value->is(Value::Kind::null));
   };
-  if (const Value* value = overrides_.find(field.dimension); usable(value)) return {value, "model." + field.dimension};
+  // An override that was refused already is null and reads as not written.
+  const auto usable_override = [](const Value* value) { return value != nullptr && !value->is(Value::Kind::null); };
+  if (const Value* value = overrides_.find(field.dimension); usable_override(value))
+    return {value, "model." + field.dimension};
   for (const std::string& name : field.fields) {
-    if (const Value* value = overrides_.find(name); usable(value)) return {value, "model." + name};
+    if (const Value* value = overrides_.find(name); usable_override(value)) return {value, "model." + name};
   }
   for (const std::string& name : field.fields) {
     if (const Value* value = config_.find(name); usable(value)) return {value, name};

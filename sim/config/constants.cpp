@@ -230,6 +230,11 @@ Bytes ConstantReader::data(std::string_view name) {
   if (found.base_value != std::floor(found.base_value) || found.base_value >= 9.2e18) {
     throw_config_error(found.place, name, fmt::format("\"{}\" is not a whole number of bytes", found.text));
   }
+  constexpr double k_most = 1e15;  // so that sums over the parts of any machine stay exact
+  if (found.base_value > k_most) {
+    throw_config_error(found.place, name, fmt::format("\"{}\" is more than any memory has", found.text),
+                       "at most 1e15 bytes");
+  }
   return Bytes(static_cast<std::int64_t>(found.base_value));
 }
 

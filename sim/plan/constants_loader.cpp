@@ -119,8 +119,9 @@ class MachineLoader {
     for (const std::string& path : configs_.list("constants/")) {
       const std::optional<Value> file = parse_toml(*configs_.text(path), configs_.display_name(path), diagnostics_);
       if (!file || read_text(*file, "family").value_or("") != choice_.family) continue;
-      choice_.constants.add(*file, read_text(*file, "prefix").value_or(""), {"name", "family", "prefix", "summary"},
-                            diagnostics_);
+      choice_.constants.add(*file, read_text(*file, "prefix").value_or(""),
+                            {"name", "family", "prefix", "summary", "optional"}, diagnostics_);
+      if (const Value* optional = file->find("optional")) optional_ = *optional;
     }
   }
 
@@ -183,6 +184,7 @@ class MachineLoader {
       } else if (member.value.is(Value::Kind::table) && full == nullptr) {
         override_members(member.value, name);
       } else {
+        allow_optional(name);
         choice_.constants.override_value(name, full != nullptr ? *full : member.value, diagnostics_);
         if (const auto id = choice_.constants.find(name)) {
           const Constant& constant = choice_.constants[*id];
@@ -194,11 +196,23 @@ class MachineLoader {
     }
   }
 
+  // No file need state it; stated, it replaces the sound value beside its name.
+  void allow_optional(const std::string& name) {
+    if (choice_.constants.find(name) || !optional_.is(Value::Kind::table)) return;
+    for (const Value::Member& member : optional_.members()) {
+      if (member.key != name) continue;
+      Value only = Value::table(optional_.place());
+      only.add(member.key, member.key_place, member.value);
+      choice_.constants.add(only, "", {}, diagnostics_);
+    }
+  }
+
   const Value& document_;
   const ConfigFiles& configs_;
   std::vector<ResolvedKey>& resolved_;
   Diagnostics& diagnostics_;
   MachineChoice choice_;
+  Value optional_ = Value::null({});  // constants of the family that no file need state, by dotted name
 };
 
 }  // namespace

@@ -64,7 +64,8 @@ class PlanMaker {
     diagnostics_.append(found);
     // What is wrong reads as not written, so that the checks behind it work on sound values.
     for (const Diagnostic& problem : found.all()) {
-      const bool setting = problem.key.starts_with("workload.") || problem.key == "model.head";
+      const bool of_model = problem.key.starts_with("model.") && problem.key != "model.config";
+      const bool setting = problem.key.starts_with("workload.") || of_model;
       if (setting) document_.set(problem.key, Value::null(problem.place));
     }
   }

@@ -160,6 +160,10 @@ void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape,
 // A request of batch_size sequences: input_tokens each, and output_tokens generated one by one, within one static
 // length.
 void SettingsReader::read_generation(std::int64_t longest, WorkloadSettings& settings) {
+  const std::optional<std::int64_t> batch = read_integer(document_, "workload.batch_size");
+  if (batch && *batch != settings.micro_batch_size) {
+    warn_without_effect("workload.micro_batch_size", "in mode \"generation\" workload.batch_size decides");
+  }
   settings.micro_batch_size = integer("workload.batch_size", settings.micro_batch_size, "as workload.micro_batch_size");
   for (ResolvedKey& key : resolved_) {
     if (key.path == "workload.micro_batch_size") key.toml_value = std::to_string(settings.micro_batch_size);

@@ -1,5 +1,8 @@
 #include "sim/plan/workload_settings.hpp"
 
+#include <initializer_list>
+#include <utility>
+
 namespace podsim {
 namespace {
 
@@ -48,6 +51,7 @@ void add_document_keys(std::vector<KeySpec>& keys) {
   keys.push_back(key("memory", KeyType::table, "", "overrides of the memory model's constants", "", "all"));
   keys.push_back(key("report", KeyType::table, "", "what the report shows", "", ""));
   keys.push_back(key("sweep", KeyType::table, "", "axes of a sweep", "", ""));
+  keys.push_back(key("sweep.axes", KeyType::table, "", "keys of the experiment, each with a list of values", "", ""));
   keys.push_back(key("loss_scaling", KeyType::table, "", "the loss-scaling controller and its numerics", "", ""));
 }
 
@@ -60,9 +64,20 @@ void add_model_keys(std::vector<KeySpec>& keys) {
                          "speech-classification", "speech-pretraining", "none"},
                         "from the configuration's architectures", "the head on top of the layers",
                         "operators of the head; where the pipeline ends", "parameters of the head"));
-  for (const char* field : {"vocab_size", "max_position_embeddings", "type_vocab_size", "hidden_size",
-                            "num_hidden_layers", "num_attention_heads", "intermediate_size", "num_labels"}) {
-    keys.push_back(count(std::string("model.") + field, 1e9, "the configuration's",
+  // As far as the kinds of models read them.
+  constexpr double k_table = 1e7;
+  constexpr double k_positions = 1e6;
+  constexpr double k_parts = 1e4;
+  for (const auto& [field, most] :
+       std::initializer_list<std::pair<const char*, double>>{{"vocab_size", k_table},
+                                                             {"max_position_embeddings", k_positions},
+                                                             {"type_vocab_size", k_table},
+                                                             {"hidden_size", k_table},
+                                                             {"num_hidden_layers", k_parts},
+                                                             {"num_attention_heads", k_parts},
+                                                             {"intermediate_size", k_table},
+                                                             {"num_labels", k_table}}) {
+    keys.push_back(count(std::string("model.") + field, most, "the configuration's",
                          "replaces the configuration's field", "shapes", "shapes"));
   }
 }

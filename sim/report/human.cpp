@@ -8,6 +8,8 @@
 namespace podsim {
 namespace {
 
+constexpr double k_longest = 1e15;  // what is larger is written with an exponent
+
 // A value from 0 up to some thousands with four significant digits.
 std::string four_digits(double value) {
   if (value < 9.9995) return fmt::format("{:.3f}", value);
@@ -23,6 +25,7 @@ double in_seconds(SimTime time) {
 }
 
 std::string human_long_time(double seconds) {
+  if (seconds >= k_longest) return fmt::format("{:.4g} days", seconds / 86400);
   if (seconds < 120) return four_digits(seconds) + " s";
   const std::int64_t minutes = std::llround(seconds / 60);
   if (minutes < 120) return fmt::format("{} min", minutes);
@@ -40,6 +43,7 @@ std::string human_number(double value) {
 }
 
 std::string human_percent(double percent) {
+  if (std::fabs(percent) >= k_longest) return fmt::format("{:.4g} %", percent);
   return fmt::format("{:.1f} %", percent);
 }
 

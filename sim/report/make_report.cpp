@@ -73,13 +73,19 @@ void add_machine(const SimulatedRun& run, std::int64_t steps, Report& report) {
     report.devices.push_back(
         {platform.devices()[d].name, share_pct(use.busy, result.total), breakdown_of_step(use.breakdown, steps), {}});
   }
-  DeviceReport shared{"shared", 0, {}, {}};
+  std::vector<DeviceReport> owners;  // of memories that belong to no device: "host0" of "host0.memory"
   for (std::size_t m = 0; m < platform.memories().size(); ++m) {
     const Memory& memory = platform.memories()[m];
-    DeviceReport& owner = memory.device.valid() ? report.devices[memory.device.index()] : shared;
-    owner.memories.push_back(memory_report(memory, result.memories[m], run.lowered.program.memory_categories));
+    MemoryReport reported = memory_report(memory, result.memories[m], run.lowered.program.memory_categories);
+    if (memory.device.valid()) {
+      report.devices[memory.device.index()].memories.push_back(std::move(reported));
+      continue;
+    }
+    const std::string name = memory.name.substr(0, memory.name.rfind('.'));
+    if (owners.empty() || owners.back().id != name) owners.push_back({name, 0, {}, {}});
+    owners.back().memories.push_back(std::move(reported));
   }
-  if (!shared.memories.empty()) report.devices.push_back(std::move(shared));
+  for (DeviceReport& owner : owners) report.devices.push_back(std::move(owner));
   for (std::size_t l = 0; l < platform.links().size(); ++l) {
     report.links.push_back(
         {platform.links()[l].name, result.links[l].bytes, share_pct(result.links[l].busy, result.total)});

@@ -392,8 +392,9 @@ std::string links_text(const Report& report) {
 
 std::string training_text(const std::optional<TimeToTrain>& training) {
   if (!training) return "";
-  std::string line = fmt::format("{}: {} updates for {} samples", human_long_time(training->time_s),
-                                 human_number(training->updates), human_number(training->target_samples));
+  std::string line =
+      fmt::format("{}: {} update{} for {} samples", human_long_time(training->time_s), human_number(training->updates),
+                  training->updates == 1 ? "" : "s", human_number(training->target_samples));
   for (std::size_t i = 0; i < training->excluded.size(); ++i) {
     line += (i == 0 ? "; without " : ", ") + training->excluded[i];
   }

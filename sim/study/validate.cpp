@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "sim/config/csv.hpp"
 #include "sim/numerics/statistics.hpp"
@@ -84,16 +85,49 @@ class Validator {
                          "id, hardware, model_config, micro_batch and metric with value, or expected");
       return;
     }
+    warn_of_misspelt_columns(reference.name, table->columns, shipped_columns(*reader));
     for (const CsvRow& row : table->rows) {
       CaseRow cells{reference.name, row.line, {}};
       for (std::size_t i = 0; i < row.cells.size(); ++i) cells.cells[table->columns[i]] = row.cells[i];
-      for (const PublishedCase& published : reader->read(cells)) cases_.push_back(run(published, *reader));
+      for (const PublishedCase& published : reader->read(cells)) {
+        cases_.push_back(run(unless_repeated(published, reference.name, row.line), *reader));
+      }
     }
   }
 
   std::vector<ValidatedCase> take() { return std::move(cases_); }
 
  private:
+  // What the shipped tables of this kind have.
+  std::vector<std::string> shipped_columns(const CaseReader& reader) const {
+    std::vector<std::string> columns;
+    Diagnostics ignored;  // of tables that are not asked for
+    for (const ReferenceTable& shipped : shipped_references(configs_)) {
+      const std::optional<CsvTable> table = parse_csv(shipped.text, shipped.name, ignored);
+      if (!table || !reader.accepts(table->columns)) continue;
+      columns.insert(columns.end(), table->columns.begin(), table->columns.end());
+    }
+    return columns;
+  }
+
+  // Columns of no known name are remarks, unless they look like a name that is absent.
+  void warn_of_misspelt_columns(const std::string& file, const std::vector<std::string>& written,
+                                const std::vector<std::string>& known) {
+    for (const std::string& column : written) {
+      if (std::ranges::count(known, column) > 0) continue;
+      const std::string meant = nearest(column, known);
+      if (meant.empty() || std::ranges::count(written, meant) > 0) continue;
+      diagnostics_.warning({file, 1, 1}, column, "is no known column and is not read", "", meant);
+    }
+  }
+
+  // A case that stands twice would count twice.
+  PublishedCase unless_repeated(PublishedCase published, const std::string& file, int line) {
+    const auto [first, is_new] = places_.emplace(published.id, fmt::format("{}:{}", file, line));
+    if (!is_new) published.content = SkippedCase{fmt::format("its id stands in {} already", first->second)};
+    return published;
+  }
+
   ValidatedCase run(const PublishedCase& published, const CaseReader& reader) {
     ValidatedCase result;
     result.id = published.id;
@@ -143,6 +177,7 @@ class Validator {
   const std::vector<std::string>& overlays_;
   Diagnostics& diagnostics_;
   Engine engine_ = make_engine("native");
+  std::map<std::string, std::string> places_;  // of ids
   std::vector<ValidatedCase> cases_;
 };
 

@@ -97,3 +97,18 @@ TEST_CASE("validate verb: files that are missing or no tables are bad input") {
   CHECK(tolerance.exit_code == 2);
   CHECK(has(tolerance.err, "option --tolerance: \"lots\" is neither like 5% nor like 0.05"));
 }
+
+TEST_CASE("validate verb: where no case ran nothing was compared") {
+  const TemporaryFolder folder;
+  folder.write("t.csv", k_header + row("mine", "0"));
+  const CommandResult result = podsim_validate(folder, "t.csv");
+  CHECK(result.exit_code == 1);
+  CHECK(result.err == "podsim: no case ran: nothing was compared\n");
+}
+
+TEST_CASE("validate verb: a bare number above one is no tolerance") {
+  const TemporaryFolder folder;
+  const CommandResult result = podsim_validate(folder, "--tolerance 5");
+  CHECK(result.exit_code == 2);
+  CHECK(has(result.err, "option --tolerance: \"5\" is neither like 5% nor like 0.05"));
+}

@@ -29,7 +29,7 @@ Value shipped(const std::string& path) {
 ConstantSet shipped_constants(const std::string& chip, const std::string& system, const std::string& software) {
   ConstantSet set;
   Diagnostics diagnostics;
-  const std::vector<std::string> skip = {"name", "family", "chip", "software", "prefix"};
+  const std::vector<std::string> skip = {"name", "family", "chip", "software", "prefix", "optional"};
   set.add(shipped("chips/" + chip + ".toml"), "chip", skip, diagnostics);
   set.add(shipped("systems/" + system + ".toml"), "system", skip, diagnostics);
   set.add(shipped("software/" + software + ".toml"), "software", skip, diagnostics);

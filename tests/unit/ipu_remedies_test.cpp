@@ -77,9 +77,9 @@ TEST_CASE("remedies: BERT-Large SQuAD on eight IPUs with one replica fits after 
                     "ipu.matmul_proportion=0.6"});
 }
 
-TEST_CASE("remedies: layers move from the fullest IPU to the emptiest") {
+TEST_CASE("remedies: an even split goes before as few moves as fit where it is quicker") {
   CHECK(remedy_of(k_phase1, {"ipu.optimizer_state_offchip=true", "ipu.layers_per_ipu=[1, 3, 8, 12]"}) ==
-        "ipu.layers_per_ipu = [2, 5, 8, 9]");
+        "ipu.layers_per_ipu = [6, 6, 6, 6]");
 }
 
 TEST_CASE("remedies: a lower proportion keeps what was lower already") {
@@ -125,4 +125,140 @@ TEST_CASE("remedies: moving state off the chip must not overfill Streaming Memor
   const Verdict verdict = plan.family->verdict(plan, true);
   REQUIRE_FALSE(verdict.fits());
   CHECK(verdict.broken.front().remedy.find("optimizer_state_offchip") == std::string::npos);
+}
+
+namespace {
+
+const std::string k_bert = R"(
+system = "pod16"
+[model]
+config = "bert-large-uncased"
+[workload]
+sequence_length = 128
+micro_batch_size = 2
+[ipu]
+gradient_accumulation_steps = 64
+matmul_proportion = 0.2
+)";
+
+}  // namespace
+
+TEST_CASE("remedies: layers on one of four IPUs are split evenly where the batch fills the pipeline that it makes") {
+  const std::vector<std::string> crowded = {"ipu.layers_per_ipu=[24, 0, 0, 0]"};
+  CHECK(remedy_of(k_bert, crowded) == "ipu.layers_per_ipu = [6, 6, 6, 6]");
+  // five forward stages and their backward ones need nine micro-batches
+  std::vector<std::string> shallow = crowded;
+  shallow.emplace_back("ipu.gradient_accumulation_steps=8");
+  const Plan plan = plan_of(k_bert, shallow);
+  CHECK(plan.family->verdict(plan, true).broken.front().remedy.find("[6, 6, 6, 6]") == std::string::npos);
+}
+
+TEST_CASE("remedies: an encoder and a decoder are each given IPUs of their own") {
+  const std::string t5 = R"(
+system = "pod4"
+[model]
+config = "t5-base"
+[workload]
+sequence_length = 128
+[ipu]
+layers_per_ipu = [0, 24]
+gradient_accumulation_steps = 64
+matmul_proportion = 0.1
+)";
+  CHECK(remedy_of(t5, {"ipu.embedding_serialization_factor=4", "ipu.replicated_tensor_sharding=true",
+                       "ipu.replication_factor=2"}) == "ipu.layers_per_ipu = [12, 12]");
+}
+
+TEST_CASE("remedies: lists of half layers are answered by lists of half layers") {
+  CHECK(remedy_of(k_bert, {"ipu.attention_layers_per_ipu=[24, 0, 0, 0]", "ipu.ffn_layers_per_ipu=[24, 0, 0, 0]"}) ==
+        "ipu.attention_layers_per_ipu = [6, 6, 6, 6] and ipu.ffn_layers_per_ipu = [6, 6, 6, 6]");
+}
+
+TEST_CASE("remedies: a run whose replicas follow from its IPUs is offered more IPUs") {
+  CHECK(remedy_of(k_phase1, {"ipu.n_ipu=4"}) == "ipu.n_ipu = 16 and ipu.replicated_tensor_sharding = true");
+}
+
+TEST_CASE("remedies: stated instances share the offered replicas out") {
+  // three instances divide neither four nor eight
+  const Plan plan = plan_of(k_phase1, {"ipu.replication_factor=3", "ipu.instances=3"});
+  const Verdict verdict = plan.family->verdict(plan, true);
+  REQUIRE_FALSE(verdict.fits());
+  CHECK(verdict.broken.front().remedy.find("replication_factor") == std::string::npos);
+  remedy_of(k_phase1, {"ipu.replication_factor=3", "ipu.instances=3"});
+}
+
+TEST_CASE("remedies: splits of an embedding are answered by splits") {
+  const std::string gpt2 = R"(
+system = "pod4"
+[model]
+config = "gpt2-medium"
+[ipu]
+layers_per_ipu = [6, 6, 6, 6]
+gradient_accumulation_steps = 64
+matmul_proportion = 0.1
+serialized_embedding_splits_per_ipu = [2, 0, 0, 0]
+)";
+  // from the fullest IPU, which has the embedding, to the last
+  CHECK(remedy_of(gpt2, {}) == "ipu.layers_per_ipu = [5, 6, 6, 7]");
+  CHECK(remedy_of(gpt2, {"ipu.matmul_proportion=[0.6, 0.05, 0.6, 0.6]"}) ==
+        "ipu.matmul_proportion = [0.1, 0.05, 0.1, 0.1] and ipu.serialized_embedding_splits_per_ipu = [7, 0, 0, 0]");
+}
+
+TEST_CASE("remedies: in generation the key that decides the batch is offered") {
+  const std::string gpt2 = R"(
+system = "pod4"
+[model]
+config = "gpt2"
+[workload]
+mode = "generation"
+input_tokens = 896
+output_tokens = 128
+[ipu]
+inference_layers_per_ipu = [0, 4, 4, 4]
+matmul_proportion = 0.1
+)";
+  CHECK(remedy_of(gpt2, {"workload.batch_size=3000"}).find("workload.batch_size = ") != std::string::npos);
+  CHECK(remedy_of(gpt2, {"workload.micro_batch_size=3000"}).find("workload.micro_batch_size = ") != std::string::npos);
+  CHECK(problems_of(gpt2, {"workload.batch_size=2", "workload.micro_batch_size=3"})
+            .find("command line: warning: workload.micro_batch_size: has no effect: in mode \"generation\" "
+                  "workload.batch_size decides\n") != std::string::npos);
+  CHECK(problems_of(gpt2, {"workload.batch_size=2"}).find("decides") == std::string::npos);
+}
+
+TEST_CASE("remedies: a replica on all IPUs of its system is not told to take more") {
+  const std::string gpt2 =
+      "system = \"pod4\"\n[model]\nconfig = \"gpt2-xl\"\n[workload]\nmicro_batch_size = 1\n[ipu]\n"
+      "gradient_accumulation_steps = 64\n";
+  const auto advice = [&](const char* layers) {
+    const Plan plan = plan_of(gpt2, {layers});
+    return plan.family->verdict(plan, true).broken.front().remedy;
+  };
+  CHECK(advice("ipu.layers_per_ipu=[12, 12, 12, 12]").starts_with("a smaller model or a system with more IPUs: "));
+  CHECK(advice("ipu.layers_per_ipu=[24, 24]").starts_with("more IPUs per replica: "));
+}
+
+TEST_CASE("remedies: results of masked tokens that are too long a stream are answered by fewer of them") {
+  const std::string bert = R"(
+system = "pod4"
+[model]
+config = "bert-base-uncased"
+head = "masked-lm"
+vocab_size = 1000000
+[workload]
+mode = "inference"
+sequence_length = 128
+masked_tokens = 100
+[ipu]
+inference_layers_per_ipu = [3, 3, 3, 3]
+sharded_execution_for_inference = true
+matmul_proportion = 0.1
+)";
+  const Plan plan = plan_of(bert, {"memory.host_stream=\"100 MB\""});
+  CHECK(plan.family->verdict(plan, true).broken.back().limit == "host stream");
+}
+
+TEST_CASE("remedies: an even split that is too full as it is goes with a smaller micro-batch") {
+  const std::vector<std::string> crowded = {"ipu.layers_per_ipu=[24, 0, 0, 0]", "workload.sequence_length=512",
+                                            "workload.micro_batch_size=8"};
+  CHECK(remedy_of(k_bert, crowded) == "ipu.layers_per_ipu = [6, 6, 6, 6] and workload.micro_batch_size = 4");
 }

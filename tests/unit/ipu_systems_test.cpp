@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/ipu/ipu_plan.hpp"
+#include "sim/study/evaluate.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;
@@ -142,7 +143,8 @@ TEST_CASE("systems: Streaming Memory is no remedy where there is none") {
     return verdict.broken[0].remedy;
   };
   CHECK(remedy("pod4") == "ipu.optimizer_state_offchip = true");
-  CHECK(remedy("c600") == "more IPUs per replica: no one or two changes of the other keys make it fit");
+  CHECK(remedy("c600") ==
+        "a smaller model or a system with more IPUs: none of the changes tried, alone or in pairs, makes it fit");
 }
 
 TEST_CASE("systems: a replica never straddles pods") {
@@ -181,4 +183,81 @@ TEST_CASE("systems: a pod has one to four hosts") {
   CHECK(problems_of(bert_base("pod4", "[3, 3, 3, 3]", 1), {"system.hosts=2"}) ==
         "command line: system.hosts: 2 is no number of hosts for 1 machine in 1 pod; expected 1 to 1, at most 4 for a "
         "pod\n");
+}
+
+TEST_CASE("systems: the pace of host processes needs their number and what a sample takes") {
+  const std::string stated = bert_base("pod16", "[3, 3, 3, 3]", 4, "instances = 2\n");
+  CHECK(problems_of(stated) ==
+        "experiment.toml:14:13: warning: ipu.instances: no effect on the time: this software has no "
+        "software.instance_sample_time; only the limit of 64 IPUs per instance is checked; expected "
+        "software.instance_sample_time, such as \"59 us\"\n");
+  const std::string pace = "software.instance_sample_time=\"59 us\"";
+  CHECK(problems_of(stated, {pace}) == "");
+  CHECK(run_of(stated, {"software.instance_sample_time=\"1 s\""}).step_s() > run_of(stated, {pace}).step_s());
+  CHECK(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4), {pace}) ==
+        "command line: warning: software.instance_sample_time: no effect without ipu.instances, the number of host "
+        "processes; expected ipu.instances\n");
+  const std::string inference = problems_of(stated, {pace, "workload.mode=\"inference\""});
+  CHECK(contains(inference,
+                 "warning: software.instance_sample_time: no effect in inference: the pace of host processes limits "
+                 "training only"));
+  CHECK(
+      contains(inference, "warning: ipu.instances: no effect on the time: the pace of host processes limits training"));
+  CHECK(contains(problems_of(stated, {"software.instance_sample_time=\"3 GB\""}), "has dimension data; expected time"));
+}
+
+TEST_CASE("systems: where neither file nor key says where optimizer state stands the software does") {
+  const auto off_chip = [](const std::string& software, const std::string& more) {
+    const Plan plan = plan_of(bert_base("pod16", "[3, 3, 3, 3]", 4, more), {"software=\"" + software + "\""});
+    return dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan).setup.optimizer_state_offchip;
+  };
+  CHECK(off_chip("poplar-popart", ""));
+  CHECK_FALSE(off_chip("poplar-tensorflow2", ""));
+  CHECK(off_chip("poplar-tensorflow2", "optimizer_state_offchip = true\n"));
+  CHECK(off_chip("poplar-tensorflow2", "version = \"0.5\"\n"));  // what a version of the library says goes first
+  CHECK(contains(to_toml(plan_of(bert_base("pod16", "[3, 3, 3, 3]", 4))),
+                 "optimizer_state_offchip = true  # default: software.optimizer_state"));
+}
+
+TEST_CASE("systems: a vocabulary is not serialised into more passes than it has rows") {
+  CHECK(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4, "embedding_serialization_factor = 61044\n")) ==
+        "experiment.toml:14:34: ipu.embedding_serialization_factor: 61044 passes over a vocabulary of 30522; expected "
+        "at most 30522\n");
+}
+
+TEST_CASE("systems: memory that cannot be counted is refused") {
+  CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4), {"chip.tile_memory=\"1e16 B\""}),
+                 "chip.tile_memory: \"1e16 B\" is more than any memory has; expected at most 1e15 bytes"));
+  CHECK(contains(
+      problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4), {"chip.tile_memory=\"1e15 B\""}),
+      "chip.tile_memory: times chip.tiles is more memory than can be counted; expected at most 1e15 bytes on all "
+      "tiles"));
+}
+
+TEST_CASE("systems: counts are spoken of as one does") {
+  CHECK(contains(problems_of(bert_base("pod16", "[2, 2, 2, 2, 1, 1, 1, 1]", 8)), "with an 8-IPU pipeline"));
+  CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 1, "instances = 3\n")),
+                 "1 replica does not share out among 3 instances"));
+}
+
+TEST_CASE("systems: what is expected can be given") {
+  // no list can be empty, and no replica be of no IPU
+  CHECK(contains(problems_of(bert_base("pod16", "[]", 1, "ipus_per_replica = 4\n")),
+                 "[] has 0 entries, but ipus_per_replica is 4; expected 4 entries\n"));
+  const std::string large = problems_of(bert_base("pod16", "[3, 3, 3, 3]", 1, "embedding_serialization_factor = 3\n"),
+                                        {"model.vocab_size=10000000"});
+  CHECK(contains(large, "a vocabulary of 10000000 is not divisible by 3; expected a divisor\n"));
+  CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4), {"sweep.axis=1"}),
+                 "sweep.axis: unknown key; did you mean \"axes\"?"));
+}
+
+TEST_CASE("systems: a run and a check name the owner of Streaming Memory alike") {
+  const Plan plan = plan_of(bert_base("pod16", "[3, 3, 3, 3]", 4));
+  Engine engine = make_engine("native");
+  const Report run = simulate_plan(plan, engine, {.merge = true, .unfit = true});
+  for (const DeviceMemoryAccount& memory : plan.family->memory_account(plan).memories) {
+    const auto device = std::ranges::find(run.devices, memory.device, &DeviceReport::id);
+    REQUIRE_MESSAGE(device != run.devices.end(), memory.device);
+    CHECK(std::ranges::count(device->memories, memory.memory, &MemoryReport::name) == 1);
+  }
 }

@@ -172,11 +172,11 @@ TEST_CASE("verdict: results of a micro-batch that make too long a host stream ar
   CHECK(broken.remedy == "workload.micro_batch_size = 1");
 }
 
-TEST_CASE("verdict: a host stream that no key shortens asks for smaller outputs") {
+TEST_CASE("verdict: a host stream that is too long for one sample asks for shorter sequences") {
   const Verdict verdict = verdict_of(k_gpt2, {"model.vocab_size=100000"}, true);
   REQUIRE_FALSE(verdict.fits());
   CHECK(verdict.broken.back().limit == "host stream");
-  CHECK(verdict.broken.back().remedy == "smaller outputs: labels or a loss in place of scores of the vocabulary");
+  CHECK(verdict.broken.back().remedy == "workload.sequence_length = 748");  // 149 766 583 B / 2 B / 100 000
 }
 
 TEST_CASE("verdict: code that alone is too large is a limit of its own") {

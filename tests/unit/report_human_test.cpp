@@ -56,3 +56,9 @@ TEST_CASE("human texts: every dimension of a constant has its base unit") {
   CHECK(base_unit("time") == "s");
   CHECK(base_unit("number").empty());
 }
+
+TEST_CASE("human: what is beyond a quadrillion has an exponent") {
+  CHECK(human_percent(2e15) == "2e+15 %");
+  CHECK(human_percent(1e300) == "1e+300 %");
+  CHECK(human_long_time(8.64e304) == "1e+300 days");
+}

@@ -258,3 +258,58 @@ TEST_CASE("validate: a prediction below a lower bound is marked") {
   CHECK(text.find("lower bound, PREDICTION BELOW IT") != std::string::npos);
   CHECK(text.find("PREDICTION BELOW IT", text.find("PREDICTION BELOW IT") + 1) == std::string::npos);
 }
+
+namespace {
+
+const std::string k_columns =
+    "id,hardware,system,model_config,head,software,sequence_length_or_image,micro_batch,replication,"
+    "gradient_accumulation,layers_per_ipu,optimizer,metric,value";
+
+std::string gpt2_row(const std::string& id, const std::string& hardware, const std::string& system) {
+  return id + "," + hardware + "," + system +
+         ",gpt2,causal-lm,poplar-pytorch,1024,1,1,1024,\"[0, 4, 4, 4]\",AdamW,samples_per_s,200\n";
+}
+
+Validation validated(const std::string& text) {
+  Diagnostics diagnostics;
+  return validate({{"t.csv", text}}, make_catalog(), ConfigFiles::embedded(), {}, diagnostics);
+}
+
+}  // namespace
+
+TEST_CASE("validate: a column that looks like a known one is warned of") {
+  CHECK(diagnosed(k_columns + ",matmul_proprtion,remark\n") ==
+        "t.csv:1:1: warning: matmul_proprtion: is no known column and is not read; did you mean "
+        "\"matmul_proportion\"?\n");
+}
+
+TEST_CASE("validate: an id that stands twice counts once") {
+  const Validation twice =
+      validated(k_columns + "\n" + gpt2_row("a", "gc200", "pod4") + gpt2_row("a", "gc200", "pod4"));
+  REQUIRE(twice.cases.size() == 2);
+  CHECK(twice.cases[0].ran());
+  CHECK(twice.cases[1].skipped_reason == "its id stands in t.csv:2 already");
+}
+
+TEST_CASE("validate: a chip that is not the system's is skipped") {
+  const auto reason = [](const std::string& hardware, const std::string& system) {
+    return validated(k_columns + "\n" + gpt2_row("a", hardware, system)).cases.front().skipped_reason;
+  };
+  CHECK(reason("gc200", "bow-pod4") == "hardware \"gc200\" is not the chip of system \"bow-pod4\"");
+  CHECK(reason("bow", "gc2-c2") == "hardware \"bow\" is not the chip of system \"gc2-c2\"");
+  CHECK(reason("bow", "pod4").empty());
+}
+
+TEST_CASE("validate: words that a column does not have are skipped with those it has") {
+  const auto reason = [](const std::string& column, const std::string& word) {
+    std::string row = gpt2_row("a", "gc200", "pod4");
+    row.insert(row.size() - 1, "," + word);
+    return validated(k_columns + "," + column + "\n" + row).cases.front().skipped_reason;
+  };
+  CHECK(reason("recompute", "sometimes").starts_with("recompute \"sometimes\" is not known: pipeline, "));
+  CHECK(reason("measured_kind", "guess") ==
+        "measured_kind \"guess\" is not known: throughput, trainer-average, microbenchmark");
+  CHECK(reason("task", "cooking").starts_with("task \"cooking\" is not known: pretrain, "));
+  CHECK(reason("host_bound", "maybe") == "host_bound \"maybe\" is not true or false");
+  CHECK(reason("recompute", "none").empty());
+}

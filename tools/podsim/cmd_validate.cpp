@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/catalog.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
@@ -42,8 +44,9 @@ const VerbSpec& validate_spec() {
       "validate",
       "validate [FILE.csv …] [options]",
       "Simulate published measurements and compare.",
-      "Without files: those that are shipped. Exit code 1 when a memory point is judged wrong or, with --tolerance,\n"
-      "a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never counted.",
+      "Without files: those that are shipped. Exit code 1 when no case ran, a memory point is judged wrong or, with\n"
+      "--tolerance, a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never "
+      "counted.",
       {{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
        {"format", "NAME", "text (default), json or csv"},
        {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
@@ -65,6 +68,11 @@ ExitCode cmd_validate(const Arguments& arguments) {
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
   print(format == "json" ? to_json(validation) : format == "csv" ? to_csv(validation) : to_text(validation));
+  if (!diagnostics.all().empty()) print_error(diagnostics.to_text());
+  if (std::ranges::none_of(validation.cases, &ValidatedCase::ran)) {
+    print_error("podsim: no case ran: nothing was compared\n");
+    return ExitCode::out_of_tolerance;
+  }
   return out_of_tolerance(validation, tolerance) ? ExitCode::out_of_tolerance : ExitCode::done;
 }
 

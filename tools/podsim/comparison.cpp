@@ -111,6 +111,7 @@ std::optional<double> parse_tolerance(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), last, number);
   if (error != std::errc() || end != last || !std::isfinite(number) || number < 0) return std::nullopt;
+  if (!percent && number > 1) return std::nullopt;  // "5" is meant as 5 %, not as five times the value
   return percent ? number / 100 : number;
 }
 

@@ -19,7 +19,7 @@ constexpr ConstantFolder k_folders[] = {
     {"chips/", "chip"}, {"systems/", "system"}, {"software/", "software"}, {"constants/", nullptr}};
 
 // Names and choices of these files that are no constants.
-const std::vector<std::string> k_plain_keys = {"name", "family", "chip", "software", "prefix", "summary"};
+const std::vector<std::string> k_plain_keys = {"name", "family", "chip", "software", "prefix", "summary", "optional"};
 
 // A cell of a Markdown table.
 std::string cell(std::string text) {

@@ -78,7 +78,7 @@ TEST_CASE("rdu constants: values that the operator list was fitted with") {
 
 TEST_CASE("rdu constants: fitted ones name the rows they rest on") {
   const ConstantSet set = rdu_constant_set("sn40l-8");
-  CHECK(fitted_rows(set, "cost.section.efficiency") == 16);
+  CHECK(fitted_rows(set, "cost.section.efficiency") == 30);
   CHECK(fitted_rows(set, "cost.section.issue_interval") == 8);
   CHECK(fitted_rows(set, "cost.section.operators") == 7);
   CHECK(fitted_rows(set, "cost.host.profiled_step") == 16);

@@ -189,11 +189,13 @@ class RowToExperiment {
     cells_.set("workload.attention_dropout", cells_.boolean("attention_dropout", true));
     cells_.set("workload.ffn_dropout", cells_.boolean("ffn_dropout", false));
     cells_.set("workload.activation_checkpoint_format", cells_.text("checkpoint_format", "float16"));
-    check_word("recompute", {"pipeline", "checkpoint every layer", "no", "none", "false", "False", "true", "True"});
-    const std::string recompute = cells_.text("recompute", "pipeline");
+    check_word("recompute",
+               {"pipeline", "checkpoint every layer", "whole stage", "no", "none", "false", "False", "true", "True"});
+    const std::string recompute = cells_.text("recompute", "checkpoint every layer");
     const bool none = recompute == "no" || recompute == "none" || recompute == "false" || recompute == "False";
     cells_.set("workload.recompute", !none);
-    cells_.set("ipu.recompute_checkpoint_every_layer", recompute == "checkpoint every layer");
+    // Published programs that recompute put a checkpoint at every layer, whatever they call it; see the tables' README.
+    cells_.set("ipu.recompute_checkpoint_every_layer", !none && recompute != "whole stage");
   }
 
   void read_precision() {

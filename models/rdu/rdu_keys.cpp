@@ -38,7 +38,7 @@ std::vector<KeySpec> make_keys() {
   keys.push_back(make("launch", text, "", "the command that runs the compiled program, or \"@\" and its file",
                       "copies, and where gradients are reduced"));
   keys.push_back(make("define", table, "", "values of shell variables in the commands", "as the flags they stand in"));
-  keys.push_back(make("release", text, "1.18", "release of SambaFlow that checks the commands", ""));
+  keys.push_back(make("release", text, "that of the software", "release of SambaFlow that checks the commands", ""));
   keys.push_back(at_least_one(make("replicas", integer, "ranks of the launch command, else 1",
                                    "copies of the compiled program, each of one process",
                                    "gradients are reduced among them; throughput is theirs together")));

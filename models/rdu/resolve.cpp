@@ -302,6 +302,28 @@ class Resolver {
       read_generation();
       read_experts();
     }
+    warn_of_idle_flags();
+  }
+
+  // Flags that decide other runs than this one, or that are read and not modelled.
+  void warn_of_idle_flags() {
+    const auto idle = [&](const auto& argument, const char* why) {
+      if (argument.given && argument.valid) diagnostics_.warning(argument.place, argument.name, why);
+    };
+    const char* const streaming = "has no effect: the whole batch of a step streams through each section once";
+    if (compile().microbatch_size.value != compile().batch_size.value) idle(compile().microbatch_size, streaming);
+    if (compile().num_spatial_batches.value > 1) idle(compile().num_spatial_batches, streaming);
+    if (compile().mapping.value == Mapping::spatial) {
+      idle(compile().mapping, "has no effect: sections follow each other in time");
+    }
+    idle(compile().human_decision, "is not read: that there is such a file sets rdu.mapping_quality");
+    if (!setup().fused_generation) return;
+    const char* const fused = "has no effect: generation on this chip has a fused section per layer, over all tiles";
+    if (setup().level != OptimizationLevel::o3) idle(compile().optimization_level, fused);
+    if (compile().tensor_parallel.value == TensorParallel::batch) {
+      idle(compile().tensor_parallel, "is taken as weight: generation on this chip shares the weights");
+    }
+    if (compile().num_tiles.value != chip().tiles) idle(compile().num_tiles, fused);
   }
 
   void warn_without_effect(std::initializer_list<const char*> keys, const char* why) {

@@ -98,6 +98,23 @@ TEST_CASE("rdu section: keys of generation and of training warn in the other mod
   tells(k_serving, {"rdu.host_model=\"profiled\""}, "warning: rdu.host_model: has no effect: it is of training alone");
 }
 
+TEST_CASE("rdu section: flags that change nothing in this run warn") {
+  const std::string streams = "has no effect: the whole batch of a step streams through each section once";
+  tells(training(k_half + " -mb 4"), {}, "warning: -mb: " + streams);
+  tells(training(k_half + " --num-spatial-batches 4"), {}, "warning: --num-spatial-batches: " + streams);
+  tells(training(k_half + " --mapping spatial"), {},
+        "warning: --mapping: has no effect: sections follow each other in time");
+  tells(training(k_half + " --mac-human-decision hd.json"), {},
+        "warning: --mac-human-decision: is not read: that there is such a file sets rdu.mapping_quality");
+  std::string serving = k_serving;
+  serving.replace(serving.find("--tensor-parallel weight"), 24, "--tensor-parallel batch -o0 --num-tiles 1");
+  const std::string fused = "has no effect: generation on this chip has a fused section per layer, over all tiles";
+  tells(serving, {}, "warning: -o0: " + fused);
+  tells(serving, {}, "warning: --num-tiles: " + fused);
+  tells(serving, {}, "warning: --tensor-parallel: is taken as weight: generation on this chip shares the weights");
+  CHECK(problems_of(training(k_half + " -mb 16")).find("-mb") == std::string::npos);
+}
+
 TEST_CASE("rdu section: a request must fit the compiled cache, and only HBM chips launch by themselves") {
   tells(k_serving, {"rdu.static_sequence_length=200"},
         "rdu.static_sequence_length: 200 is less than the 256 tokens of a request; expected at least 256");

@@ -1,0 +1,34 @@
+#pragma once
+// The shape of a two-dimensional convolution over a batch of fields. Its input gradient and its weight gradient follow
+// from it. A field is height × width; one-dimensional convolutions have a height of 1.
+
+#include <compare>
+#include <cstdint>
+
+namespace podsim {
+
+struct ConvolutionShape {
+  std::int64_t batch = 1;
+  std::int64_t groups = 1;        // divides both channel counts
+  std::int64_t in_channels = 0;   // of all groups together
+  std::int64_t out_channels = 0;  // of all groups together
+  std::int64_t input_height = 1;
+  std::int64_t input_width = 1;
+  std::int64_t output_height = 1;  // after padding and stride
+  std::int64_t output_width = 1;
+  std::int64_t kernel_height = 1;
+  std::int64_t kernel_width = 1;
+  std::int64_t stride = 1;    // of both axes
+  std::int64_t dilation = 1;  // of the kernel, of both axes
+
+  // Multiply-adds of one forward pass.
+  std::int64_t multiply_adds() const {
+    return batch * output_height * output_width * out_channels * (in_channels / groups) * kernel_height * kernel_width;
+  }
+  std::int64_t input_elements() const { return batch * in_channels * input_height * input_width; }
+  std::int64_t output_elements() const { return batch * out_channels * output_height * output_width; }
+  std::int64_t weight_elements() const { return out_channels * (in_channels / groups) * kernel_height * kernel_width; }
+  friend auto operator<=>(const ConvolutionShape&, const ConvolutionShape&) = default;
+};
+
+}  // namespace podsim

@@ -52,11 +52,25 @@ std::string deadlock_text(const Platform& platform, const Program& program, cons
   return text;
 }
 
+// Who is told of each segment: the measure and the observers, or nobody.
+struct Tell {
+  Measure& measure;
+  std::span<Observer* const> observers;
+  void operator()(const SegmentRun& run) const {
+    measure.segment(run);
+    for (Observer* observer : observers) observer->segment(run);
+  }
+};
+struct TellNobody {
+  void operator()(const SegmentRun&) const {}
+};
+
 // One run: the common walk over blocks.
+template <class Listener>
 struct Walk {
   const Platform& platform;
   const Program& program;
-  std::span<Observer* const> observers;
+  Listener listener;
   EngineOptions options;
   SegmentSimulator& simulator;
   // The arena's parts.
@@ -64,7 +78,6 @@ struct Walk {
   std::vector<SimTime>& finish;
   std::vector<std::size_t>& offset;
   std::vector<SimTime>& duration;
-  Measure& measure;
 
   SimTime clock = SimTime(0);
   std::int64_t events = 0;
@@ -95,17 +108,9 @@ struct Walk {
     if (options.exact || offset[id.index()] == k_not_executed) execute(id, segment);
     const std::size_t first = offset[id.index()];
     const std::size_t ops = segment.ops.size();
-    const SegmentRun run{platform,
-                         program,
-                         segment,
-                         id,
-                         clock,
-                         duration[id.index()],
-                         iterations,
-                         std::span<const SimTime>(start).subspan(first, ops),
-                         std::span<const SimTime>(finish).subspan(first, ops)};
-    measure.segment(run);
-    for (Observer* observer : observers) observer->segment(run);
+    listener(SegmentRun{platform, program, segment, id, clock, duration[id.index()], iterations,
+                        std::span<const SimTime>(start).subspan(first, ops),
+                        std::span<const SimTime>(finish).subspan(first, ops)});
     clock += duration[id.index()];
   }
 
@@ -139,27 +144,48 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+void Engine::begin(const Platform& platform, const Program& program) {
+  arena_->start.clear();
+  arena_->finish.clear();
+  arena_->offset.assign(program.segments.size(), k_not_executed);
+  arena_->duration.assign(program.segments.size(), SimTime(0));
+  simulator_->prepare(platform, program);
+}
+
 RunResult Engine::run(const Platform& platform, const Program& program, std::span<Observer* const> observers,
                       EngineOptions options) {
+  RunResult result;
+  run_into(result, platform, program, observers, options);
+  return result;
+}
+
+void Engine::run_into(RunResult& result, const Platform& platform, const Program& program,
+                      std::span<Observer* const> observers, EngineOptions options) {
   Arena& arena = *arena_;
-  arena.start.clear();
-  arena.finish.clear();
-  arena.offset.assign(program.segments.size(), k_not_executed);
-  arena.duration.assign(program.segments.size(), SimTime(0));
-  simulator_->prepare(platform, program);
+  begin(platform, program);
+  std::swap(arena.measure.result(), result);
   arena.measure.begin(platform, program);
   for (Observer* observer : observers) observer->begin(platform, program);
 
-  Walk walk{platform,    program,      observers,    options,        *simulator_,
-            arena.start, arena.finish, arena.offset, arena.duration, arena.measure};
+  Walk<Tell> walk{platform,     program,      {arena.measure, observers},
+                  options,      *simulator_,  arena.start,
+                  arena.finish, arena.offset, arena.duration};
   walk.walk(program.blocks, 1);
 
   arena.measure.end(walk.clock);
   for (Observer* observer : observers) observer->end(walk.clock);
-  RunResult result = arena.measure.take();
+  std::swap(arena.measure.result(), result);
   result.events = walk.events;
   result.segments_executed = walk.segments_executed;
-  return result;
+}
+
+RunTime Engine::time(const Platform& platform, const Program& program, EngineOptions options) {
+  Arena& arena = *arena_;
+  begin(platform, program);
+  Walk<TellNobody> walk{platform,    program,      {},           options,       *simulator_,
+                        arena.start, arena.finish, arena.offset, arena.duration};
+  walk.walk(program.blocks, 1);
+  return {walk.clock, walk.events};
 }
 
 }  // namespace podsim

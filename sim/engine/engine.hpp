@@ -21,6 +21,12 @@ struct EngineOptions {
   bool exact = false;
 };
 
+// What a run without measures tells.
+struct RunTime {
+  SimTime total;
+  std::int64_t events = 0;  // ops executed
+};
+
 class Engine {
  public:
   Engine(std::string name, std::unique_ptr<SegmentSimulator> simulator);
@@ -32,11 +38,18 @@ class Engine {
   // ops stay unfinished, naming who waits for what. One run at a time per Engine.
   RunResult run(const Platform& platform, const Program& program, std::span<Observer* const> observers = {},
                 EngineOptions options = {});
+  // The same into `result`, whose memory is used again: a native run after one of the same shape allocates nothing.
+  void run_into(RunResult& result, const Platform& platform, const Program& program,
+                std::span<Observer* const> observers = {}, EngineOptions options = {});
+  // How long the program takes, without measuring where the time goes.
+  RunTime time(const Platform& platform, const Program& program, EngineOptions options = {});
 
  private:
+  struct Arena;
+  void begin(const Platform& platform, const Program& program);
+
   std::string name_;
   std::unique_ptr<SegmentSimulator> simulator_;
-  struct Arena;
   std::unique_ptr<Arena> arena_;  // kept from run to run
 };
 

@@ -11,11 +11,17 @@
 namespace podsim {
 namespace {
 
-// Picoseconds that `bytes` take at `rate`, to the nearest.
-std::int64_t flow_time(double bytes, double rate) {
-  const double time = bytes / rate;
+// Channels whose shares differ by less than this fill up together: rounding alone tells them apart.
+constexpr double k_same_share = 1 + 1e-13;
+
+// The nearest whole number of picoseconds.
+std::int64_t in_picoseconds(double time) {
   if (!(time < 9.2e18)) throw std::range_error("a transfer takes longer than simulated time lasts");
   return std::llround(time);
+}
+
+std::int64_t later(std::int64_t time, std::int64_t by) {
+  return (SimTime(time) + SimTime(by)).picoseconds();
 }
 
 }  // namespace
@@ -26,24 +32,30 @@ void NativeSimulator::prepare(const Platform& platform, const Program&) {
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     Channel& channel = channels_[i];
     channel.bandwidth = platform.links()[i].bandwidth.in_base() * 1e-12;
-    channel.visited = 0;
     channel.users = 0;
     channel.flows.clear();
   }
-  search_ = 0;
 }
 
 std::int64_t NativeSimulator::simulate(const Segment& segment, std::span<SimTime> start, std::span<SimTime> finish) {
   segment_ = &segment;
   start_ = start;
   finish_ = finish;
-  pending_ = segment.predecessor_count;
-  ready_time_.assign(segment.ops.size(), 0);
+  if (classify(segment)) {
+    find_ready();
+    return run_events();
+  }
+  if (propagate_forward()) return static_cast<std::int64_t>(segment.ops.size());
+  find_ready();
+  return propagate();
+}
+
+void NativeSimulator::find_ready() {
+  pending_ = segment_->predecessor_count;
   ready_.clear();
   for (std::uint32_t i = 0; i < pending_.size(); ++i) {
     if (pending_[i] == 0) ready_.push_back(i);
   }
-  return classify(segment) ? run_events() : propagate();
 }
 
 // Whether transfers of the segment may meet on a link; marks them.
@@ -72,16 +84,38 @@ std::int64_t NativeSimulator::alone_duration(const Op& op) const {
   if (op.bytes == Bytes(0)) return route.latency.picoseconds();
   double rate = std::numeric_limits<double>::infinity();
   for (const LinkId link : route.links) rate = std::min(rate, channels_[link.index()].bandwidth);
-  return route.latency.picoseconds() + flow_time(static_cast<double>(op.bytes.count()), rate);
+  return later(route.latency.picoseconds(), in_picoseconds(static_cast<double>(op.bytes.count()) / rate));
 }
 
-// Nothing is shared: every op takes its own time, and any order of the graph gives the same.
+// Nothing is shared: every op takes its own time, and any order of the graph gives the same. Most segments are built
+// with every edge to a later op; then ids are such an order. Whether this one is.
+bool NativeSimulator::propagate_forward() {
+  const Segment& segment = *segment_;
+  const auto ops = static_cast<std::uint32_t>(segment.ops.size());
+  ready_time_.assign(ops, 0);
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    const std::int64_t begin = ready_time_[op];
+    const std::int64_t end = later(begin, alone_duration(segment.ops[op]));
+    start_[op] = SimTime(begin);
+    finish_[op] = SimTime(end);
+    for (std::uint32_t s = segment.successor_begin[op]; s < segment.successor_begin[op + 1]; ++s) {
+      const std::uint32_t next = segment.successors[s].value();
+      if (next <= op) return false;
+      ready_time_[next] = std::max(ready_time_[next], end);
+    }
+  }
+  return true;
+}
+
 std::int64_t NativeSimulator::propagate() {
   std::int64_t finished = 0;
+  ready_time_.assign(segment_->ops.size(), 0);
+  std::fill(start_.begin(), start_.end(), k_never);
+  std::fill(finish_.begin(), finish_.end(), k_never);
   while (!ready_.empty()) {
     const std::uint32_t op = ready_.back();
     ready_.pop_back();
-    const std::int64_t end = ready_time_[op] + alone_duration(segment_->ops[op]);
+    const std::int64_t end = later(ready_time_[op], alone_duration(segment_->ops[op]));
     start_[op] = SimTime(ready_time_[op]);
     finish_[op] = SimTime(end);
     ++finished;
@@ -102,17 +136,15 @@ void NativeSimulator::push(Event event) {
 std::int64_t NativeSimulator::run_events() {
   flows_.assign(segment_->ops.size(), Flow{});
   heap_.clear();
-  search_ = 0;
-  for (Channel& channel : channels_) channel.visited = 0;
   now_ = 0;
   finished_ = 0;
   while (true) {
     // Ops without duration finish at once and make others ready at the same instant.
     while (!ready_.empty()) {
-      starting_.swap(ready_);
+      starting_ = ready_;  // a swap would let the two grow in turns
+      ready_.clear();
       std::sort(starting_.begin(), starting_.end());
       for (const std::uint32_t op : starting_) begin(op);
-      starting_.clear();
     }
     share_links();
     if (heap_.empty()) return finished_;
@@ -128,7 +160,7 @@ void NativeSimulator::begin(std::uint32_t op) {
     if (duration == 0) {
       complete(op);
     } else {
-      push({now_ + duration, op, 0});
+      push({later(now_, duration), op, 0});
     }
     return;
   }
@@ -136,7 +168,7 @@ void NativeSimulator::begin(std::uint32_t op) {
   if (latency == 0) {
     start_flow(op);
   } else {
-    push({now_ + latency, op, 0});
+    push({later(now_, latency), op, 0});
   }
 }
 
@@ -161,7 +193,8 @@ void NativeSimulator::start_flow(std::uint32_t op) {
   Flow& flow = flows_[op];
   flow.remaining = static_cast<double>(segment_->ops[op].bytes.count());
   flow.updated = now_;
-  for (const LinkId link : (*platform_)[segment_->ops[op].route].links) {
+  flow.links = (*platform_)[segment_->ops[op].route].links;
+  for (const LinkId link : flow.links) {
     channels_[link.index()].flows.push_back(op);
     dirty_.push_back(link.value());
   }
@@ -169,7 +202,7 @@ void NativeSimulator::start_flow(std::uint32_t op) {
 
 void NativeSimulator::leave_links(std::uint32_t op) {
   ++flows_[op].version;
-  for (const LinkId link : (*platform_)[segment_->ops[op].route].links) {
+  for (const LinkId link : flows_[op].links) {
     auto& flows = channels_[link.index()].flows;
     *std::find(flows.begin(), flows.end(), op) = flows.back();
     flows.pop_back();
@@ -205,19 +238,21 @@ void NativeSimulator::find_component(std::uint32_t channel) {
   channels_[channel].visited = search_;
   for (std::size_t i = 0; i < component_channels_.size(); ++i) {
     for (const std::uint32_t op : channels_[component_channels_[i]].flows) {
-      if (flows_[op].visited == search_) continue;
-      flows_[op].visited = search_;
+      Flow& flow = flows_[op];
+      if (flow.visited == search_) continue;
+      flow.visited = search_;
       component_flows_.push_back(op);
-      for (const LinkId link : (*platform_)[segment_->ops[op].route].links) {
-        if (channels_[link.index()].visited == search_) continue;
-        channels_[link.index()].visited = search_;
+      for (const LinkId link : flow.links) {
+        Channel& other = channels_[link.index()];
+        if (other.visited == search_) continue;
+        other.visited = search_;
         component_channels_.push_back(link.value());
       }
     }
   }
 }
 
-// Progressive filling: the channel with the least to give per flow fixes its flows, until all have their share.
+// Progressive filling: the channels with the least to give per flow fix their flows, until all have their share.
 void NativeSimulator::solve_component() {
   for (const std::uint32_t op : component_flows_) {
     Flow& flow = flows_[op];
@@ -233,31 +268,31 @@ void NativeSimulator::solve_component() {
   double level = 0;
   while (true) {
     double least = std::numeric_limits<double>::infinity();
-    Channel* bottleneck = nullptr;
     std::size_t kept = 0;
     for (const std::uint32_t i : unsolved_) {
-      Channel& channel = channels_[i];
+      const Channel& channel = channels_[i];
       if (channel.unfixed == 0) continue;
       unsolved_[kept++] = i;
-      const double share = channel.free / channel.unfixed;
-      if (share >= least) continue;
-      least = share;
-      bottleneck = &channel;
+      least = std::min(least, channel.free / channel.unfixed);
     }
     unsolved_.resize(kept);
-    if (bottleneck == nullptr) return;
+    if (kept == 0) return;
     // Shares never fall from one bottleneck to the next; rounding must not make them.
     level = std::max(level, least);
-    fix_flows_of(*bottleneck, level);
+    for (const std::uint32_t i : unsolved_) {
+      Channel& channel = channels_[i];
+      if (channel.unfixed > 0 && channel.free <= level * k_same_share * channel.unfixed) fix_flows_of(channel, level);
+    }
   }
 }
 
 void NativeSimulator::fix_flows_of(Channel& bottleneck, double share) {
   for (const std::uint32_t op : bottleneck.flows) {
-    if (flows_[op].fixed == search_) continue;
-    flows_[op].fixed = search_;
-    flows_[op].rate = share;
-    for (const LinkId link : (*platform_)[segment_->ops[op].route].links) {
+    Flow& flow = flows_[op];
+    if (flow.fixed == search_) continue;
+    flow.fixed = search_;
+    flow.rate = share;
+    for (const LinkId link : flow.links) {
       channels_[link.index()].free -= share;
       --channels_[link.index()].unfixed;
     }
@@ -266,14 +301,17 @@ void NativeSimulator::fix_flows_of(Channel& bottleneck, double share) {
 
 // An event for the flows of the component that finish first; that instant leads to a new solution for the others.
 void NativeSimulator::schedule_finishes() {
-  std::int64_t first = INT64_MAX;
+  double least = std::numeric_limits<double>::infinity();
   for (const std::uint32_t op : component_flows_) {
     ++flows_[op].version;
-    first = std::min(first, now_ + flow_time(flows_[op].remaining, flows_[op].rate));
+    least = std::min(least, flows_[op].remaining / flows_[op].rate);
   }
+  const std::int64_t first = in_picoseconds(least);
+  const std::int64_t end = later(now_, first);
   for (const std::uint32_t op : component_flows_) {
     const Flow& flow = flows_[op];
-    if (now_ + flow_time(flow.remaining, flow.rate) == first) push({first, op, flow.version});
+    const double time = flow.remaining / flow.rate;
+    if (time < least + 1 && in_picoseconds(time) == first) push({end, op, flow.version});
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // Our own simulator of one segment. Segments whose transfers never meet on a link are one pass in the order of the
-// graph; the others run on an event heap in whole picoseconds, with max-min fair shares of the links, recomputed only
-// for the connected component that a flow enters or leaves. All arrays are kept between segments. No shared state:
-// one simulator per thread.
+// graph, O(ops + edges); the others run on an event heap in whole picoseconds, with max-min fair shares of the links,
+// recomputed only for the connected component that a flow enters or leaves: O(links on the component's routes + its
+// channels x the different shares among them) each time. All arrays are kept between segments and runs, so that
+// nothing is allocated once they are large enough. No shared state: one simulator per thread.
 
 #include <compare>
 #include <cstdint>
@@ -28,21 +29,24 @@ class NativeSimulator final : public SegmentSimulator {
     double remaining;  // bytes at `updated`
     double rate;       // bytes per picosecond
     std::int64_t updated;
+    std::uint64_t visited;  // by the last search for a component that met it
+    std::uint64_t fixed;    // by the last solution that gave it its share
+    std::span<const LinkId> links;
     std::uint32_t version;
-    std::uint32_t visited;  // by the last search for a component that met it
-    std::uint32_t fixed;    // by the last solution that gave it its share
   };
   struct Channel {
     double bandwidth;       // bytes per picosecond
     double free;            // while solving
+    std::uint64_t visited;  // by the last search for a component that met it
     std::uint32_t unfixed;  // while solving: flows without a share yet
-    std::uint32_t visited;
-    std::uint32_t users;  // transfers of the segment with bytes to carry
+    std::uint32_t users;    // while classifying: transfers of the segment with bytes to carry
     std::vector<std::uint32_t> flows;
   };
 
   bool classify(const Segment& segment);
   std::int64_t alone_duration(const Op& op) const;
+  bool propagate_forward();
+  void find_ready();
   std::int64_t propagate();
   std::int64_t run_events();
 
@@ -78,7 +82,7 @@ class NativeSimulator final : public SegmentSimulator {
   std::vector<std::uint32_t> component_flows_;
   std::vector<std::uint32_t> component_channels_;
   std::vector<std::uint32_t> unsolved_;  // channels of the component with flows without a share
-  std::uint32_t search_ = 0;
+  std::uint64_t search_ = 0;
 };
 
 }  // namespace podsim

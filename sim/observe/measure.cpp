@@ -1,7 +1,6 @@
 #include "sim/observe/measure.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace podsim {
@@ -23,7 +22,10 @@ void Measure::begin(const Platform& platform, const Program& program) {
   device_use_.assign(folds_ * platform.devices().size(), {});
   every_device_.assign(folds_, {});
   link_use_.assign(folds_ * platform.links().size(), {});
-  result_ = {};
+  result_.events = 0;
+  result_.segments_executed = 0;
+  result_.folded = false;
+  result_.repeats = false;
   result_.segment_duration.assign(program.segments.size(), SimTime(0));
   classify_memories(platform, program);
   const std::size_t memories = platform.memories().size();
@@ -211,29 +213,56 @@ void Measure::measure_links(const SegmentRun& run) {
 }
 
 void Measure::classify_memories(const Platform& platform, const Program& program) {
-  const auto memories = static_cast<std::uint32_t>(platform.memories().size());
-  std::vector<bool> steps(folds_, false);
+  const std::size_t memories = platform.memories().size();
+  fold_has_steps_.assign(folds_, 0);
   for (const Segment& segment : program.segments) {
-    if (!segment.memory_steps.empty()) steps[fold_index(segment)] = true;
+    if (!segment.memory_steps.empty()) fold_has_steps_[fold_index(segment)] = 1;
   }
-  const auto representative = [&](std::size_t fold, std::uint32_t memory) {
-    return fold + 1 == folds_ ? memory : program.folds[fold].memory_representative[memory].value();
+  const bool own_steps = fold_has_steps_.back() != 0;  // without a fold every memory may do something else
+  memory_class_.resize(memories);
+  for (std::uint32_t m = 0; m < memories; ++m) memory_class_[m] = own_steps ? m : 0;
+  for (std::size_t fold = 0; fold + 1 < folds_ && !own_steps; ++fold) {
+    if (fold_has_steps_[fold]) refine_memory_classes(program.folds[fold]);
+  }
+  list_class_members(program);
+}
+
+// Splits classes whose members have different representatives.
+void Measure::refine_memory_classes(const FoldMap& fold) {
+  memberships_.clear();
+  for (std::uint32_t m = 0; m < memory_class_.size(); ++m) {
+    memberships_.push_back({memory_class_[m], fold.memory_representative[m].value(), m});
+  }
+  std::sort(memberships_.begin(), memberships_.end(), [](const Membership& a, const Membership& b) {
+    return std::tie(a.old_class, a.representative, a.memory) < std::tie(b.old_class, b.representative, b.memory);
+  });
+  std::uint32_t first = 0;
+  for (std::size_t i = 0; i < memberships_.size(); ++i) {
+    const Membership& own = memberships_[i];
+    const bool same = i > 0 && memberships_[i - 1].old_class == own.old_class &&
+                      memberships_[i - 1].representative == own.representative;
+    if (!same) first = own.memory;
+    memory_class_[own.memory] = first;
+  }
+}
+
+void Measure::list_class_members(const Program& program) {
+  const auto memories = static_cast<std::uint32_t>(memory_class_.size());
+  followers_begin_.assign(folds_ * memories + 2, 0);
+  const auto for_classes = [&](auto&& action) {
+    for (std::size_t fold = 0; fold < folds_; ++fold) {
+      if (!fold_has_steps_[fold]) continue;
+      for (std::uint32_t m = 0; m < memories; ++m) {
+        if (memory_class_[m] != m) continue;
+        const bool none = fold + 1 == folds_;
+        action(fold * memories + (none ? m : program.folds[fold].memory_representative[m].index()), m);
+      }
+    }
   };
-  memory_class_.assign(memories, 0);
-  for (std::size_t fold = 0; fold < folds_; ++fold) {
-    if (!steps[fold]) continue;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> first;
-    for (std::uint32_t m = 0; m < memories; ++m) {
-      memory_class_[m] = first.try_emplace({memory_class_[m], representative(fold, m)}, m).first->second;
-    }
-  }
-  class_members_.assign(folds_ * memories, {});
-  for (std::size_t fold = 0; fold < folds_; ++fold) {
-    if (!steps[fold]) continue;
-    for (std::uint32_t m = 0; m < memories; ++m) {
-      if (memory_class_[m] == m) class_members_[fold * memories + representative(fold, m)].push_back(m);
-    }
-  }
+  for_classes([&](std::size_t place, std::uint32_t) { ++followers_begin_[place + 2]; });
+  for (std::size_t i = 2; i < followers_begin_.size(); ++i) followers_begin_[i] += followers_begin_[i - 1];
+  followers_.resize(followers_begin_.back());
+  for_classes([&](std::size_t place, std::uint32_t m) { followers_[followers_begin_[place + 1]++] = m; });
 }
 
 void Measure::measure_memories(const SegmentRun& run) {
@@ -255,7 +284,9 @@ void Measure::measure_memories(const SegmentRun& run) {
 
 void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
   const std::size_t categories = program_->memory_categories.size();
-  for (const std::uint32_t m : class_members_[fold * platform_->memories().size() + step.memory.index()]) {
+  const std::size_t place = fold * platform_->memories().size() + step.memory.index();
+  for (std::uint32_t i = followers_begin_[place]; i < followers_begin_[place + 1]; ++i) {
+    const std::uint32_t m = followers_[i];
     std::int64_t* in_use = in_use_.data() + m * categories;
     in_use[step.category] += step.change.count();
     total_in_use_[m] += step.change.count();

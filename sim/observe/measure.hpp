@@ -21,8 +21,9 @@ class Measure final : public Observer {
   void begin(const Platform& platform, const Program& program) override;
   void segment(const SegmentRun& run) override;
   void end(SimTime total) override;
-  // After `end`: the finished result; counters of the engine are not its concern and stay as they are.
-  RunResult take() { return std::move(result_); }
+  // After `end`: the finished result; counters of the engine are not its concern and stay as they are. A result that is
+  // swapped for an older one leaves its memory to the next run.
+  RunResult& result() { return result_; }
 
  private:
   // An op or a flow on one device or link.
@@ -51,6 +52,8 @@ class Measure final : public Observer {
   void measure_links(const SegmentRun& run);
   void group_by_owner(std::size_t owners);
   void classify_memories(const Platform& platform, const Program& program);
+  void refine_memory_classes(const FoldMap& fold);
+  void list_class_members(const Program& program);
   void measure_memories(const SegmentRun& run);
   void apply(const MemoryStep& step, std::size_t fold, SimTime at);
   std::size_t fold_index(const Segment& segment) const;
@@ -72,13 +75,23 @@ class Measure final : public Observer {
   SimTime end_duration_;
   CostCategory end_category_ = CostCategory::other;
 
-  std::vector<std::uint32_t> memory_class_;                // by memory: the first memory that always does the same
-  std::vector<std::vector<std::uint32_t>> class_members_;  // by fold * memories + representative: classes that follow
-  std::vector<std::int64_t> in_use_;                       // by memory, category: on top of what is always live
-  std::vector<std::int64_t> total_in_use_;                 // by memory
-  std::vector<std::int64_t> peak_;                         // by memory
-  std::vector<std::int64_t> peak_time_;                    // by memory
-  std::vector<std::int64_t> at_peak_;                      // by memory, category
+  // Memories that always do the same are one class, named by its first member.
+  struct Membership {
+    std::uint32_t old_class;
+    std::uint32_t representative;
+    std::uint32_t memory;
+  };
+  std::vector<std::uint32_t> memory_class_;  // by memory
+  std::vector<Membership> memberships_;      // while refining classes
+  std::vector<char> fold_has_steps_;         // by fold
+  // By fold * memories + representative: the classes that follow it, between `followers_begin_` and its next.
+  std::vector<std::uint32_t> followers_begin_;
+  std::vector<std::uint32_t> followers_;
+  std::vector<std::int64_t> in_use_;        // by memory, category: on top of what is always live
+  std::vector<std::int64_t> total_in_use_;  // by memory
+  std::vector<std::int64_t> peak_;          // by memory
+  std::vector<std::int64_t> peak_time_;     // by memory
+  std::vector<std::int64_t> at_peak_;       // by memory, category
   struct Instant {
     std::int64_t time;
     std::uint32_t step;

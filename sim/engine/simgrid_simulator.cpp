@@ -10,12 +10,14 @@
 #include <csignal>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <xbt/log.h>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 
 #include "sim/engine/segment_simulator.hpp"
@@ -29,12 +31,21 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// What SimGrid has to be told of a platform: the routes on which transfers may meet.
-struct SharedNetwork {
-  std::vector<std::uint32_t> routes;
-  std::vector<std::vector<std::uint32_t>> links;  // by place in `routes`
-  std::vector<double> bandwidth;                  // by link index, of those in `links`; 0 elsewhere
-  friend bool operator==(const SharedNetwork&, const SharedNetwork&) = default;
+// A zone of one source and one target, on whatever links its user names just before a flow starts: platforms come and
+// go without a new Engine.
+class OpenZone final : public simgrid::kernel::routing::NetZoneImpl {
+ public:
+  OpenZone() : NetZoneImpl("open") {}
+  std::vector<s4u::Link*> way;  // of the flow that starts next
+
+ private:
+  using NetPoint = simgrid::kernel::routing::NetPoint;
+  using Nodes = std::map<std::string, xbt_node_t, std::less<>>;
+  using Edges = std::map<std::string, xbt_edge_t, std::less<>>;
+  void get_local_route(const NetPoint*, const NetPoint*, simgrid::kernel::routing::Route* into, double*) override {
+    for (const s4u::Link* link : way) into->link_list_.push_back(link->get_impl());
+  }
+  void get_graph(const s_xbt_graph_t*, Nodes*, Edges*) override {}
 };
 
 // The Engine installs handlers of its own for these; the program's are put back.
@@ -59,38 +70,54 @@ class KeepSignalHandlers {
   stack_t stack_{};
 };
 
-// The one Engine that a process can have, with a sealed platform of the routes of one network.
+// The one Engine that a process can have, with links enough for what runs share. Kept until the process ends: every
+// Engine leaves handlers behind that slow all later ones, and taking SimGrid apart gains nothing. A program that needs
+// more links gets a new Engine with at least twice as many, so that there are few.
 class Session {
  public:
-  // The session for that network; replaces the one before unless it is the same. Kept until the process ends: taking
-  // SimGrid apart is slow and gains nothing.
-  static Session& of(const SharedNetwork& network) {
+  static Session& with_links(std::size_t links) {
     static Session* current = nullptr;
-    if (current != nullptr && (network.routes.empty() || current->network_ == network)) return *current;
+    if (current != nullptr && links <= current->links_.size()) return *current;
+    const std::size_t size = std::max(links, current == nullptr ? k_first_links : 2 * current->links_.size());
     delete current;
     current = nullptr;
-    current = new Session(network);
+    current = new Session(size);
     return *current;
   }
 
   const s4u::Engine& engine() const { return *engine_; }
+  // Only while nothing flows.
+  void set_bandwidth(std::uint32_t link, double bandwidth) {
+    if (bandwidth_[link] == bandwidth) return;
+    bandwidth_[link] = bandwidth;
+    links_[link]->set_bandwidth(bandwidth);
+  }
+  // The links of the next flow, as numbers below `with_links`.
+  void clear_way() { zone_->way.clear(); }
+  void add_to_way(std::uint32_t link) { zone_->way.push_back(links_[link]); }
 
-  s4u::CommPtr flow(RouteId route, std::int64_t bytes) const {
-    const std::size_t place = place_[route.index()];
-    s4u::CommPtr comm = s4u::Comm::sendto_init(sources_[place / width_], targets_[place % width_]);
+  s4u::CommPtr flow(std::int64_t bytes) const {
+    s4u::CommPtr comm = s4u::Comm::sendto_init(source_, target_);
     comm->set_payload_size(static_cast<std::uint64_t>(bytes));
     return comm;
   }
 
  private:
-  explicit Session(const SharedNetwork& network) : network_(network) {
+  static constexpr std::size_t k_first_links = 64;
+
+  explicit Session(std::size_t links) : bandwidth_(links, 1.0) {
     const KeepSignalHandlers keep;
     static bool configured = false;  // of the library, as long as the process lives
     if (!configured) xbt_log_control_set("root.thres:critical");
     engine_ = std::make_unique<s4u::Engine>("podsim");
     if (!configured) configure();
     configured = true;
-    build();
+    zone_ = new OpenZone;  // belongs to the Engine, as its root
+    s4u::NetZone* root = zone_->get_iface();
+    source_ = root->create_host("source", 1.0);
+    target_ = root->create_host("target", 1.0);
+    for (std::size_t i = 0; i < links; ++i) links_.push_back(root->create_link("l" + std::to_string(i), 1.0));
+    root->seal();
   }
 
   // Ideal sharing: no factors, no reverse traffic, no window bound; events a picosecond apart stay apart.
@@ -102,35 +129,12 @@ class Session {
     s4u::Engine::set_config("maxmin/precision", 1e-9);
   }
 
-  // A host pair per route, as a grid of few sources and targets: a zone's table grows with the square of its hosts.
-  void build() {
-    s4u::NetZone* root = s4u::create_full_zone("root");
-    width_ = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(network_.routes.size()))));
-    for (std::size_t i = 0; i < width_; ++i) {
-      sources_.push_back(root->create_host("s" + std::to_string(i), 1.0));
-      targets_.push_back(root->create_host("t" + std::to_string(i), 1.0));
-    }
-    std::vector<s4u::Link*> links(network_.bandwidth.size(), nullptr);
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      if (network_.bandwidth[i] > 0) links[i] = root->create_link("l" + std::to_string(i), network_.bandwidth[i]);
-    }
-    for (std::size_t i = 0; i < network_.routes.size(); ++i) {
-      std::vector<s4u::LinkInRoute> way;
-      for (const std::uint32_t link : network_.links[i]) way.emplace_back(links[link]);
-      root->add_route(sources_[i / width_]->get_netpoint(), targets_[i % width_]->get_netpoint(), nullptr, nullptr, way,
-                      false);
-      if (network_.routes[i] >= place_.size()) place_.resize(network_.routes[i] + 1);
-      place_[network_.routes[i]] = i;
-    }
-    root->seal();
-  }
-
-  SharedNetwork network_;
   std::unique_ptr<s4u::Engine> engine_;
-  std::size_t width_ = 0;
-  std::vector<s4u::Host*> sources_;
-  std::vector<s4u::Host*> targets_;
-  std::vector<std::size_t> place_;  // by route
+  OpenZone* zone_ = nullptr;
+  s4u::Host* source_ = nullptr;
+  s4u::Host* target_ = nullptr;
+  std::vector<s4u::Link*> links_;
+  std::vector<double> bandwidth_;  // by link, as SimGrid has it
 };
 
 class SimgridSimulator final : public SegmentSimulator {
@@ -140,7 +144,11 @@ class SimgridSimulator final : public SegmentSimulator {
   void prepare(const Platform& platform, const Program& program) override {
     platform_ = &platform;
     users_.assign(platform.links().size(), 0);
-    session_ = &Session::of(shared_network(program));
+    number_shared_links(program);
+    session_ = &Session::with_links(shared_links_.size());
+    for (std::uint32_t i = 0; i < shared_links_.size(); ++i) {
+      session_->set_bandwidth(i, platform[shared_links_[i]].bandwidth.in_base());
+    }
   }
 
   std::int64_t simulate(const Segment& segment, std::span<SimTime> start, std::span<SimTime> finish) override {
@@ -205,26 +213,22 @@ class SimgridSimulator final : public SegmentSimulator {
     return any;
   }
 
-  SharedNetwork shared_network(const Program& program) {
-    std::vector<bool> needed(platform_->routes().size(), false);
+  // Numbers the links of all transfers that may meet another, in the order of the platform.
+  void number_shared_links(const Program& program) {
+    shared_links_.clear();
+    link_number_.assign(platform_->links().size(), 0);
     for (const Segment& segment : program.segments) {
       if (!mark_shared(segment)) continue;
       for (std::size_t i = 0; i < segment.ops.size(); ++i) {
-        if (shared_[i]) needed[segment.ops[i].route.index()] = true;
+        if (!shared_[i]) continue;
+        for (const LinkId link : (*platform_)[segment.ops[i].route].links) link_number_[link.index()] = 1;
       }
     }
-    SharedNetwork network;
-    network.bandwidth.assign(platform_->links().size(), 0.0);
-    for (std::uint32_t route = 0; route < needed.size(); ++route) {
-      if (!needed[route]) continue;
-      network.routes.push_back(route);
-      network.links.emplace_back();
-      for (const LinkId link : platform_->routes()[route].links) {
-        network.links.back().push_back(link.value());
-        network.bandwidth[link.index()] = (*platform_)[link].bandwidth.in_base();
-      }
+    for (std::uint32_t link = 0; link < link_number_.size(); ++link) {
+      if (link_number_[link] == 0) continue;
+      link_number_[link] = static_cast<std::uint32_t>(shared_links_.size());
+      shared_links_.push_back(LinkId(link));
     }
-    return network;
   }
 
   std::int64_t alone_duration(const Op& op) const {
@@ -282,7 +286,11 @@ class SimgridSimulator final : public SegmentSimulator {
     flow.simulator = this;
     flow.op = op;
     flow.start = from;
-    flow.comm = session_->flow(segment_->ops[op].route, segment_->ops[op].bytes.count());
+    session_->clear_way();
+    for (const LinkId link : (*platform_)[segment_->ops[op].route].links) {
+      session_->add_to_way(link_number_[link.index()]);
+    }
+    flow.comm = session_->flow(segment_->ops[op].bytes.count());
     flow.comm->set_data(&flow);
     flow.comm->start();
   }
@@ -314,10 +322,12 @@ class SimgridSimulator final : public SegmentSimulator {
   std::span<SimTime> finish_;
   std::int64_t finished_ = 0;
   double base_ = 0;
-  std::vector<std::uint32_t> users_;      // by link, while marking
-  std::vector<bool> shared_;              // by op
-  std::vector<std::uint32_t> pending_;    // by op
-  std::vector<std::int64_t> ready_time_;  // by op
+  std::vector<LinkId> shared_links_;        // of transfers that may meet another
+  std::vector<std::uint32_t> link_number_;  // by link: its place among those
+  std::vector<std::uint32_t> users_;        // by link, while marking
+  std::vector<bool> shared_;                // by op
+  std::vector<std::uint32_t> pending_;      // by op
+  std::vector<std::int64_t> ready_time_;    // by op
   std::vector<std::uint32_t> ready_;
   std::vector<Flow> flows_;  // by op; those of shared transfers are used
   std::vector<s4u::CommPtr> ended_;

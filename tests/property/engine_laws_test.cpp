@@ -18,8 +18,8 @@ constexpr std::uint64_t k_seeds = 200;
 template <class Law>
 void for_random_cases(Law law) {
   Engine engine = make_engine("native");
-  for (std::uint64_t seed = 1; seed <= k_seeds; ++seed) {
-    CAPTURE(seed);
+  for (const std::uint64_t seed : test::seeds(1, k_seeds)) {
+    INFO("again with PODSIM_SEED=", seed);
     const test::RandomCase random = test::random_case(seed);
     verify(random.program, random.platform);
     law(engine, random);
@@ -72,6 +72,16 @@ class OrderLaw final : public Observer {
   }
 };
 
+// The links that do in a segment what `link` does.
+std::vector<std::size_t> carriers(const Program& program, const Segment& segment, LinkId link, std::size_t links) {
+  if (!segment.fold.valid()) return {link.index()};
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < links; ++i) {
+    if (program.folds[segment.fold.index()].link_representative[i] == link) result.push_back(i);
+  }
+  return result;
+}
+
 // What the transfers of a program send over each link, by walking every block.
 void send(const test::RandomCase& random, const std::vector<ProgramBlock>& blocks, std::int64_t times,
           std::vector<Bytes>& sent) {
@@ -80,9 +90,14 @@ void send(const test::RandomCase& random, const std::vector<ProgramBlock>& block
       send(random, repeat->blocks, times * repeat->count, sent);
       continue;
     }
-    for (const Op& op : random.program[std::get<SegmentId>(block)].ops) {
+    const Segment& segment = random.program[std::get<SegmentId>(block)];
+    for (const Op& op : segment.ops) {
       if (op.kind != OpKind::transfer) continue;
-      for (const LinkId link : random.platform[op.route].links) sent[link.index()] += op.bytes * times;
+      for (const LinkId link : random.platform[op.route].links) {
+        for (const std::size_t carrier : carriers(random.program, segment, link, sent.size())) {
+          sent[carrier] += op.bytes * times;
+        }
+      }
     }
   }
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <numeric>
 #include <string>
+#include <tuple>
 
 #include "sim/core/random.hpp"
 #include "sim/program/builder.hpp"
@@ -21,6 +24,7 @@ class Generator {
     for (std::uint32_t i = 0; i < devices_; ++i) {
       builder_.always_live(MemoryId(i), 1, Bytes(below(1000)));
     }
+    if (chance(50)) make_fold();
     const std::uint32_t segments = 1 + below(limits_.segments);
     for (std::uint32_t i = 0; i < segments; ++i) make_segment(i);
     std::vector<ProgramBlock> blocks = make_blocks(0);
@@ -59,6 +63,26 @@ class Generator {
   // Round times make events coincide.
   SimTime even_time(bool round) { return round ? SimTime(100'000 * (1 + below(10))) : SimTime(2 * below(1'000'000)); }
 
+  // The first devices and links stand for the others.
+  void make_fold() {
+    kept_devices_ = 1 + below(devices_);
+    const auto links = static_cast<std::uint32_t>(platform_.links().size());
+    const std::uint32_t kept_links = 1 + below(links);
+    FoldMap map;
+    for (std::uint32_t i = 0; i < devices_; ++i) {
+      map.device_representative.emplace_back(i % kept_devices_);
+      map.memory_representative.emplace_back(i % kept_devices_);
+    }
+    for (std::uint32_t i = 0; i < links; ++i) map.link_representative.emplace_back(i % kept_links);
+    for (std::uint32_t i = 0; i < routes_; ++i) {
+      const std::vector<LinkId>& way = platform_.routes()[i].links;
+      if (std::all_of(way.begin(), way.end(), [&](LinkId link) { return link.value() < kept_links; })) {
+        kept_routes_.emplace_back(i);
+      }
+    }
+    fold_ = builder_.fold(std::move(map));
+  }
+
   Bytes bytes() {
     if (chance(10)) return Bytes(0);
     if (chance(40)) return Bytes(1024 * (1 + below(8)));
@@ -76,27 +100,56 @@ class Generator {
   }
 
   CostCategory category() { return static_cast<CostCategory>(below(k_cost_categories)); }
-  DeviceId device() { return DeviceId(below(devices_)); }
+  DeviceId device() { return DeviceId(below(folded_ ? kept_devices_ : devices_)); }
+  MemoryId memory() { return MemoryId(device().value()); }  // there is one for each device
+
+  // How the ops of a segment hang together.
+  enum class Shape : std::uint32_t { sparse, deep, wide, layered };
 
   void make_segment(std::uint32_t index) {
     SegmentBuilder segment = builder_.segment("segment" + std::to_string(index));
+    folded_ = fold_.valid() && !kept_routes_.empty() && chance(50);
+    if (folded_) segment.fold(fold_);
     const std::uint32_t ops = below(limits_.ops + 1);
+    const auto shape = static_cast<Shape>(below(4));
     // Without locals, whose order on a device is that of their ids, edges may as well go from later ids to earlier.
     const bool backward = chance(25);
     for (std::uint32_t i = 0; i < ops; ++i) {
       const OpId op = backward ? make_transfer_or_join(segment) : make_op(segment);
-      for (std::uint32_t k = below(3); k > 0 && i > 0; --k) {
-        const OpId other(below(i));
+      for (std::uint32_t k = edges(shape, i); k > 0; --k) {
+        const OpId other = predecessor(shape, i);
         backward ? segment.depend(op, other) : segment.depend(other, op);
       }
     }
     for (std::uint32_t k = below(6); k > 0 && ops > 0; --k) {
-      const MemoryId memory(below(devices_));
+      const MemoryId where = memory();
       const Bytes size(below(10'000));
-      segment.memory_at_start(OpId(below(ops)), memory, category_, size);
-      segment.memory_at_finish(OpId(below(ops)), memory, category_, Bytes(0) - size);
+      segment.memory_at_start(OpId(below(ops)), where, category_, size);
+      segment.memory_at_finish(OpId(below(ops)), where, category_, Bytes(0) - size);
     }
     ids_.push_back(builder_.add(std::move(segment)));
+    folded_ = false;
+  }
+
+  static constexpr std::uint32_t k_layer = 8;
+
+  std::uint32_t edges(Shape shape, std::uint32_t op) {
+    if (op == 0 || (shape == Shape::layered && op < k_layer)) return 0;
+    if (shape == Shape::wide) return chance(10) ? 1 : 0;
+    return shape == Shape::sparse ? below(3) : 1 + below(3);
+  }
+
+  OpId predecessor(Shape shape, std::uint32_t op) {
+    switch (shape) {
+      case Shape::deep:
+        return OpId(op - 1 - below(std::min(op, 2U)));
+      case Shape::layered:
+        return OpId(op / k_layer * k_layer - 1 - below(k_layer));
+      case Shape::sparse:
+      case Shape::wide:
+        break;
+    }
+    return OpId(below(op));
   }
 
   OpId make_op(SegmentBuilder& segment) {
@@ -107,7 +160,12 @@ class Generator {
   OpId make_transfer_or_join(SegmentBuilder& segment) {
     if (chance(15)) return segment.join("join");
     const DeviceId peer = chance(70) ? device() : DeviceId::none();
-    return segment.transfer(device(), peer, RouteId(below(routes_)), bytes(), category(), "transfer");
+    return segment.transfer(device(), peer, route(), bytes(), category(), "transfer");
+  }
+
+  RouteId route() {
+    if (!folded_) return RouteId(below(routes_));
+    return kept_routes_[below(static_cast<std::uint32_t>(kept_routes_.size()))];
   }
 
   std::vector<ProgramBlock> make_blocks(int depth) {
@@ -130,6 +188,10 @@ class Generator {
   MemoryCategory category_ = 0;
   std::uint32_t devices_ = 0;
   std::uint32_t routes_ = 0;
+  FoldId fold_;
+  std::uint32_t kept_devices_ = 0;    // that the fold leaves to themselves; so many memories, too
+  std::vector<RouteId> kept_routes_;  // over links that it leaves to themselves
+  bool folded_ = false;               // the segment being made
   std::vector<SegmentId> ids_;
 };
 
@@ -141,6 +203,38 @@ SimTime half(SimTime time) {
 
 RandomCase random_case(std::uint64_t seed, RandomLimits limits) {
   return Generator(seed, limits).make();
+}
+
+std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {
+  if (const char* only = std::getenv("PODSIM_SEED")) return {std::stoull(only)};
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+Renumbered renumbered(const Segment& from, std::uint64_t seed) {
+  const auto ops = static_cast<std::uint32_t>(from.ops.size());
+  Renumbered result;
+  for (std::uint32_t i = 0; i < ops; ++i) result.id.emplace_back(i);
+  Random random(seed);
+  for (std::uint32_t i = ops; i > 1; --i) {
+    std::swap(result.id[i - 1], result.id[static_cast<std::size_t>(random.below(i))]);
+  }
+  result.segment = from;
+  std::vector<std::pair<OpId, OpId>> edges;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    result.segment.ops[result.id[i].index()] = from.ops[i];
+    for (std::uint32_t s = from.successor_begin[i]; s < from.successor_begin[i + 1]; ++s) {
+      edges.emplace_back(result.id[i], result.id[from.successors[s].index()]);
+    }
+  }
+  set_edges(result.segment, edges);
+  for (MemoryStep& step : result.segment.memory_steps) step.op = result.id[step.op.index()];
+  std::stable_sort(result.segment.memory_steps.begin(), result.segment.memory_steps.end(),
+                   [](const MemoryStep& a, const MemoryStep& b) {
+                     return std::tie(a.op, a.from_finish, a.offset) < std::tie(b.op, b.from_finish, b.offset);
+                   });
+  return result;
 }
 
 RandomCase twice_as_fast(const RandomCase& slow) {

@@ -1,8 +1,10 @@
 #pragma once
 // Random valid platforms and programs, the same for the same seed on every machine: contention, empty transfers, ops
-// without duration, simultaneous events, joins, nested repeats, segments that stand in several places.
+// without duration, simultaneous events, joins, deep and wide graphs, folds, nested repeats, segments that stand in
+// several places.
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/hardware/platform.hpp"
 #include "sim/program/program.hpp"
@@ -22,6 +24,16 @@ struct RandomLimits {
 };
 
 RandomCase random_case(std::uint64_t seed, RandomLimits limits = {});
+
+// `count` seeds from `first` on; or the one in the environment variable PODSIM_SEED, to look at a failure again.
+std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count);
+
+// The same segment with its ops in another order.
+struct Renumbered {
+  Segment segment;
+  std::vector<OpId> id;  // by old id: the new one
+};
+Renumbered renumbered(const Segment& segment, std::uint64_t seed);
 
 // The same case with every duration and latency halved and every bandwidth doubled; durations must be even.
 RandomCase twice_as_fast(const RandomCase& slow);

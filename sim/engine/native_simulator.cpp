@@ -83,8 +83,8 @@ std::int64_t NativeSimulator::alone_duration(const Op& op) const {
   const Route& route = (*platform_)[op.route];
   if (op.bytes == Bytes(0)) return route.latency.picoseconds();
   double rate = std::numeric_limits<double>::infinity();
-  for (const LinkId link : route.links) rate = std::min(rate, channels_[link.index()].bandwidth);
-  return later(route.latency.picoseconds(), in_picoseconds(static_cast<double>(op.bytes.count()) / rate));
+  for (const LinkId link : route.links) rate = std::min(rate, (*platform_)[link].bandwidth.in_base());
+  return later(route.latency.picoseconds(), in_picoseconds(static_cast<double>(op.bytes.count()) / rate * 1e12));
 }
 
 // Nothing is shared: every op takes its own time, and any order of the graph gives the same. Most segments are built

@@ -86,6 +86,12 @@ constexpr std::array k_metrics = {
     MetricSpec{"bottleneck", "",
                "The category with the largest share of the busiest device's time; in inference what the host limits.",
                "largest part of step.breakdown_s"},
+    MetricSpec{"critical_path", "",
+               "A table of --view critical-path: the run's time, and its lower bound, in which no transfer shares a "
+               "link. The tables critical_path_resources and critical_path_ops say what the run waited for, from its "
+               "end back to its begin; saves_s is what the lower bound loses when that work takes no time: little "
+               "where another device is as busy.",
+               "longest path over the operations"},
     MetricSpec{"system.slowdown", "",
                "A key of the experiment: system.slowdown.NAME = 1.1 makes the device of that name take 1.1 times as "
                "long for its own work; transfers keep their time.",

@@ -286,3 +286,21 @@ TEST_CASE("compare: reports of two runs that differ exit with 1, equal ones with
   CHECK(folder.podsim("compare a.json a.json --tolerance 0%").exit_code == 0);
   CHECK(folder.podsim("compare a.json b.json").exit_code == 1);
 }
+
+TEST_CASE("run: the critical path names what the run waited for and what it would save") {
+  const ExperimentFolder folder;
+  const CommandResult text = folder.podsim("run bert-large-bow-pod16 --engine native --view critical-path");
+  CHECK(text.exit_code == 0);
+  for (const char* part : {"critical_path\n", "critical_path_resources", "saves_s", "critical_path_ops", "ipu1"}) {
+    CAPTURE(part);
+    CHECK(text.out.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("run: an unknown view is refused with those there are") {
+  const ExperimentFolder folder;
+  const CommandResult wrong = folder.podsim("run bert-large-bow-pod16 --view critical");
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("option --view: unknown view \"critical\"") != std::string::npos);
+  CHECK(wrong.err.find("expected critical-path") != std::string::npos);
+}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/catalog.hpp"
+#include "sim/observe/critical_path.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/study/evidence.hpp"
@@ -22,6 +23,7 @@ const VerbSpec& run_spec() {
                                     {"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"trace", "FILE", "write a timeline that Perfetto opens"},
+                                    {"view", "NAME", "further tables: critical-path (what the run waited for)"},
                                     {"force", "", "let --out and --trace replace files"},
                                     {"exact", "", "simulate every iteration of every repeat"},
                                     {"no-fold", "", "simulate every replica"},
@@ -37,6 +39,7 @@ const VerbSpec& run_spec() {
 
 ExitCode cmd_run(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
+  if (arguments.has("view")) choice_option(arguments, "view", {"critical-path"});
   const std::string trace_file = arguments.value("trace").value_or("");
   const bool seeded = integer_option(arguments, "seed").has_value();
   if (seeded && !arguments.has("quiet")) {
@@ -53,11 +56,15 @@ ExitCode cmd_run(const Arguments& arguments) {
   const Plan plan = plan_from(experiment, catalog, configs);
   Engine engine = make_engine(engine_name);
   TraceObserver trace;
+  CriticalPathObserver critical_path;
   std::vector<Observer*> observers;
+  if (arguments.has("view")) observers.push_back(&critical_path);
   if (!trace_file.empty()) observers.push_back(&trace);
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
+  const std::vector<Table>& further = critical_path.tables();
+  report.tables.insert(report.tables.end(), further.begin(), further.end());
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
   if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
   if (report.engine && arguments.has("verbose")) {

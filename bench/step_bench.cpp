@@ -1,0 +1,111 @@
+// Whole steps: what a plan, its lowering and its simulation take, from 16 IPUs to 1 024 without folding, and for RDU
+// programs section by section; the all-reduce of a ring with every transfer simulated.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <string>
+
+#include "bench/experiments.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/program/builder.hpp"
+
+namespace podsim {
+namespace {
+
+constexpr const char* k_engines[] = {"native", "simgrid"};
+
+Plan pods(std::int64_t ipus) {
+  if (ipus == 16) return bench::plan_of("bert-large-bow-pod16");
+  if (ipus == 64) return bench::plan_of("bert-large-bow-pod64");
+  return bench::plan_of("bert-large-bow-pod64", {"system=bow-pod256", "system.nodes=" + std::to_string(ipus / 256),
+                                                 "ipu.replication_factor=" + std::to_string(ipus / 4)});
+}
+
+void simulate(benchmark::State& state, const Lowered& lowered, EngineOptions options = {}) {
+  verify(lowered.program, lowered.platform);
+  Engine engine = make_engine(k_engines[state.range(0)], PODSIM_BUILD_DIR);
+  RunResult result;
+  std::int64_t ops = 0;
+  for (auto _ : state) {
+    engine.run_into(result, lowered.platform, lowered.program, {}, options);
+    ops += result.events;
+  }
+  state.SetItemsProcessed(ops);
+  state.counters["ops"] = static_cast<double>(result.events);
+  state.counters["simulated_s"] = result.total.duration().in_base();
+  state.SetLabel(engine.name());
+}
+
+// Every replica on its own: host links, Streaming Memory and rings are shared as they are.
+void unfolded_step(benchmark::State& state) {
+  const Plan plan = pods(state.range(1));
+  simulate(state, plan.family->lower(plan, {.fold = false}));
+}
+BENCHMARK(unfolded_step)
+    ->ArgNames({"engine", "ipus"})
+    ->ArgsProduct({{0, 1}, {16, 64, 256, 1024}})
+    ->Unit(benchmark::kMillisecond);
+
+void folded_step(benchmark::State& state) {
+  const Plan plan = pods(state.range(1));
+  simulate(state, plan.family->lower(plan, {}));
+}
+BENCHMARK(folded_step)->ArgNames({"engine", "ipus"})->ArgsProduct({{0, 1}, {16, 64}})->Unit(benchmark::kMillisecond);
+
+// o0: an operator a section; o3: what the graph compiler fuses.
+void rdu_step(benchmark::State& state) {
+  const std::string level = state.range(1) == 0 ? "-o0" : "-o3";
+  const Plan plan = bench::plan_of("gpt2-xl-two-sn30", {"rdu.mapping_quality=generated",
+                                                        "rdu.compile=python hook.py compile -b 16 " + level +
+                                                            " --num-tiles 4 --data-parallel -ws 2 --pef-name=gpt15"});
+  simulate(state, plan.family->lower(plan, {}));
+}
+BENCHMARK(rdu_step)->ArgNames({"engine", "level"})->ArgsProduct({{0, 1}, {0, 3}})->Unit(benchmark::kMicrosecond);
+
+// 2 (n - 1) rounds of n transfers of 64 MiB / n, each round a segment; executed one by one.
+void ring_all_reduce(benchmark::State& state) {
+  const auto devices = static_cast<std::uint32_t>(state.range(1));
+  Lowered lowered;
+  for (std::uint32_t i = 0; i < devices; ++i) {
+    const std::string number = std::to_string(i);
+    lowered.platform.add(Device{"device " + number});
+    const LinkId link = lowered.platform.add(Link{"link " + number, bytes_per_second(50e9)});
+    lowered.platform.add(Route{"route " + number, {link}, SimTime(500'000)});
+  }
+  ProgramBuilder builder;
+  SegmentBuilder round = builder.segment("round");
+  for (std::uint32_t i = 0; i < devices; ++i) {
+    round.transfer(DeviceId(i), DeviceId((i + 1) % devices), RouteId(i), Bytes((64 << 20) / devices),
+                   CostCategory::collective, "chunk");
+  }
+  const SegmentId id = builder.add(std::move(round));
+  lowered.program = std::move(builder).build({Repeat{2 * (devices - 1), "rounds", {id}}});
+  simulate(state, lowered, {.exact = true});
+}
+BENCHMARK(ring_all_reduce)
+    ->ArgNames({"engine", "devices"})
+    ->ArgsProduct({{0, 1}, {16, 64, 256, 1024}})
+    ->Unit(benchmark::kMillisecond);
+
+void plan(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(pods(state.range(0)));
+}
+BENCHMARK(plan)->ArgName("ipus")->Arg(64)->Arg(1024)->Unit(benchmark::kMicrosecond);
+
+void lower(benchmark::State& state) {
+  const Plan plan = pods(state.range(0));
+  const LowerOptions options{.fold = state.range(1) != 0};
+  for (auto _ : state) benchmark::DoNotOptimize(plan.family->lower(plan, options));
+}
+BENCHMARK(lower)->ArgNames({"ipus", "fold"})->ArgsProduct({{64, 1024}, {0, 1}})->Unit(benchmark::kMicrosecond);
+
+void merge_program(benchmark::State& state) {
+  const Plan plan = pods(64);
+  const Lowered lowered = plan.family->lower(plan, {});
+  for (auto _ : state) benchmark::DoNotOptimize(merge(lowered.program));
+}
+BENCHMARK(merge_program)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace podsim

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "models/rdu/memory.hpp"
-#include "models/rdu/step_cost.hpp"
+#include "models/rdu/section_rates.hpp"
 #include "models/rdu/transformer_graph.hpp"
 
 namespace podsim::rdu {

@@ -11,7 +11,7 @@
 #include "models/rdu/fusion_match.hpp"
 #include "models/rdu/node.hpp"
 #include "models/rdu/rdu_keys.hpp"
-#include "models/rdu/step_cost.hpp"
+#include "models/rdu/section_rates.hpp"
 #include "models/rdu/transformer_graph.hpp"
 #include "sim/config/key_spec.hpp"
 #include "sim/plan/settings_reader.hpp"
@@ -203,8 +203,8 @@ class Resolver {
       if (setup().parts > 1) setup().tensor_parallel = TensorParallel::weight;
     } else if (size.halves_batch) {
       setup().tensor_parallel = TensorParallel::batch;
-      setup().parts = size.rdus * 2;
-      setup().tiles_per_part = size.tiles / 2;
+      setup().parts = size.rdus * chip().dies;
+      setup().tiles_per_part = size.tiles / chip().dies;
     }
     if (setup().parts > 1 && setup().tensor_parallel == TensorParallel::none) {
       diagnostics_.error(compile().n_chips.place, "rdu.compile",

@@ -87,8 +87,8 @@ struct StepTime {
 };
 
 // Under the profiler the host works after the device.
-inline StepTime profiled_step(Duration device, std::int64_t parameters, rdu::OptimizationLevel level,
-                              Duration exchange, const rdu::HostConstants& host) {
+inline StepTime profiled_step(Duration device, std::int64_t parameters, rdu::OptimizationLevel level, Duration exchange,
+                              const rdu::HostConstants& host) {
   StepTime step;
   step.host = host.profiled_step + device * (host.profiled_growth * static_cast<double>(parameters) / 1e9);
   if (level == rdu::OptimizationLevel::o0) step.host += host.profiled_step_o0;

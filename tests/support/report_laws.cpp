@@ -52,8 +52,8 @@ void check_memories(const Ran& ran, PeakLaw law) {
   for (std::size_t memory = 0; memory < ran.result.memories.size(); ++memory) {
     const MemoryUse& use = ran.result.memories[memory];
     CHECK(use.peak >= use.always_live);
-    const auto own = std::ranges::find(account.memories, ran.lowered.platform.memories()[memory].name,
-                                       &DeviceMemoryAccount::memory);
+    const auto own =
+        std::ranges::find(account.memories, ran.lowered.platform.memories()[memory].name, &DeviceMemoryAccount::memory);
     if (law == PeakLaw::at_most_the_account) {
       if (own != account.memories.end()) CHECK(use.peak <= own->total());
       continue;

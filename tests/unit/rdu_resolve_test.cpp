@@ -95,6 +95,8 @@ TEST_CASE("rdu section: values that no run can have are refused") {
 TEST_CASE("rdu section: keys of generation and of training warn in the other mode") {
   tells(training(k_half, "static_sequence_length = 512\n"), {},
         "warning: rdu.static_sequence_length: has no effect: it is of generation alone");
+  tells(training(k_half + " --inference", "experts = 2\n"), {},
+        "warning: rdu.experts: has no effect: it is of generation alone");
   tells(k_serving, {"rdu.host_model=\"profiled\""}, "warning: rdu.host_model: has no effect: it is of training alone");
 }
 

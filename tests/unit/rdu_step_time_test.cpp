@@ -52,9 +52,9 @@ TEST_CASE("rdu step: simulated profiled and production steps take what the formu
     const Ran profiled = trained(compile, "host_model = \"profiled\"\n");
     const RduPlan& plan = own(profiled);
     const HostConstants& host = plan.constants.host;
-    is_near(profiled.step_s(), profiled_step(device_of(plan).total, plan.model.parameter_count(), plan.setup.level,
-                                             seconds(0), host)
-                                   .total);
+    is_near(
+        profiled.step_s(),
+        profiled_step(device_of(plan).total, plan.model.parameter_count(), plan.setup.level, seconds(0), host).total);
     const Ran production = trained(compile, "host_model = \"production\"\n");
     is_near(production.step_s(), production_step(device_of(own(production)), seconds(0), host).total);
   }

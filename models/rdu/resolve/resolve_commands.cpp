@@ -17,11 +17,8 @@ std::string arch_of(const std::string& system) {
 }
 
 void record_commands(Resolution& resolution) {
-  for (const char* key : {"compile", "launch"}) {
-    const Value* written = resolution.context.section.find(key);
-    if (written != nullptr && written->is(Value::Kind::string)) {
-      resolution.record(key, toml_string(written->as_string()), origin_of(written->place()));
-    }
+  for (const auto& [key, text] : resolution.commands.texts) {
+    resolution.record(key, toml_string(text), resolution.origin(key.c_str(), ""));
   }
   for (const auto& [name, value] : resolution.commands.defines) {
     resolution.record("define." + name, toml_string(value), resolution.origin("define", ""));

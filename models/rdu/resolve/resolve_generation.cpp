@@ -11,14 +11,13 @@ namespace {
 void read_static_length(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   const std::int64_t positions = resolution.plan->model.positions;
-  const std::optional<std::int64_t> written =
-      read_integer(resolution.context.section, "static_sequence_length");
+  const std::optional<std::int64_t> written = read_integer(resolution.context.section, "static_sequence_length");
   const Argument<std::int64_t>* compiled = resolution.compile().shape("max-seq-length");
   const bool from_command = compiled != nullptr && compiled->known && sound(*compiled) && compiled->value > 0;
   setup.static_length = written.value_or(from_command ? compiled->value : positions);
-  resolution.record("static_sequence_length", std::to_string(setup.static_length),
-                    resolution.origin("static_sequence_length",
-                                      from_command ? compiled->origin : "default: the model's maximum"));
+  resolution.record(
+      "static_sequence_length", std::to_string(setup.static_length),
+      resolution.origin("static_sequence_length", from_command ? compiled->origin : "default: the model's maximum"));
   const Place& place = resolution.context.section.place();
   if (setup.static_length > positions) {
     resolution.diagnostics.error(
@@ -78,8 +77,8 @@ void read_generation(Resolution& resolution) {
   read_static_length(resolution);
   read_orchestration(resolution);
   setup.legacy_endpoint = resolution.choose("endpoint", "current", "default") == "legacy";
-  setup.padded_prompt = padded_prompt(setup.input_tokens, setup.static_length, setup.legacy_endpoint,
-                                      resolution.plan->constants.serving);
+  setup.padded_prompt =
+      padded_prompt(setup.input_tokens, setup.static_length, setup.legacy_endpoint, resolution.plan->constants.serving);
   read_experts(resolution);
 }
 

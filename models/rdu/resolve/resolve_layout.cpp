@@ -58,9 +58,8 @@ bool read_number_of_copies(Resolution& resolution) {
   resolution.record("replicas", std::to_string(setup.replicas), origin);
   setup.reduces_gradients = resolution.training() && compile.data_parallel.value;
   if (resolution.training() && written && setup.replicas > 1 && !setup.reduces_gradients) {
-    resolution.diagnostics.warning(
-        resolution.place_of("replicas"), "rdu.replicas",
-        "copies without --data-parallel train a model each: nothing is reduced among them");
+    resolution.diagnostics.warning(resolution.place_of("replicas"), "rdu.replicas",
+                                   "copies without --data-parallel train a model each: nothing is reduced among them");
   }
   return true;
 }

@@ -51,9 +51,10 @@ void read_mode(Resolution& resolution) {
 
 void check_optimizer(Resolution& resolution) {
   const std::string& optimizer = resolution.context.settings.optimizer;
-  if (!resolution.training() || optimizer == "adam" || optimizer == "adamw") return;
-  resolution.diagnostics.warning(resolution.context.section.place(), "workload.optimizer",
-                                 fmt::format("the update of {} is given the traffic of Adam", optimizer));
+  if (!resolution.training() || (optimizer != "lamb" && optimizer != "lars")) return;
+  resolution.diagnostics.warning(
+      resolution.context.section.place(), "workload.optimizer",
+      fmt::format("the update of {} is given the traffic of its state alone, without that of its norms", optimizer));
 }
 
 void read_precision(Resolution& resolution) {

@@ -26,6 +26,7 @@ void read_rules(Resolution& resolution) {
   const std::string path = path_from(Value::string(file.value, file.place));
   const std::optional<std::string> text = read_text_file(path, file.place, file.name, diagnostics);
   if (!text) return;
+  resolution.plan->contents += "optimization_rules = " + toml_string(*text) + "\n";
   if (auto rules = read_fusion_rules(*text, path, diagnostics)) resolution.plan->fusion_rules = std::move(*rules);
 }
 

@@ -89,6 +89,33 @@ void warn_of_idle_flags(Resolution& resolution) {
   if (compile.num_tiles.value != resolution.chip().tiles) idle(compile.num_tiles, fused);
 }
 
+bool widens(const Argument<std::string>& accumulation) {
+  return accumulation.valid && accumulation.value == "fp32";
+}
+
+// Of the rate of products. Without mixed precision everything is as wide as the other two would make it.
+double precision_factor(const Resolution& resolution) {
+  const PrecisionConstants& precision = resolution.plan->constants.precision;
+  const CompileCommand& compile = resolution.compile();
+  if (!compile.mixed_precision.value) return precision.without_mixed_precision;
+  double factor = 1;
+  if (widens(compile.tiling_accum)) factor *= precision.single_accumulation;
+  if (resolution.training() && widens(compile.weight_grad_reduce)) factor *= precision.single_weight_gradients;
+  return factor;
+}
+
+void warn_of_idle_precision(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const auto idle = [&](const Argument<std::string>& argument, const char* why) {
+    if (argument.given && widens(argument)) resolution.diagnostics.warning(argument.place, argument.name, why);
+  };
+  if (!resolution.training()) idle(compile.weight_grad_reduce, "has no effect: there are no gradients of weights");
+  if (compile.mixed_precision.value) return;
+  const char* const wide = "has no effect: without mixed precision sums are in FP32 already";
+  idle(compile.tiling_accum, wide);
+  if (resolution.training()) idle(compile.weight_grad_reduce, wide);
+}
+
 }  // namespace
 
 void read_run(Resolution& resolution) {
@@ -96,6 +123,7 @@ void read_run(Resolution& resolution) {
   read_compiler(resolution);
   read_host(resolution);
   warn_of_idle_flags(resolution);
+  warn_of_idle_precision(resolution);
 }
 
 void fill_rates(Resolution& resolution) {
@@ -103,11 +131,7 @@ void fill_rates(Resolution& resolution) {
   RduSetup& setup = plan.setup;
   plan.allotment = allot(plan.constants.chip, setup.tiles_per_part);
   plan.rates = section_rates(plan.constants.section, plan.allotment, setup.human_decision);
-  const PrecisionConstants& precision = plan.constants.precision;
-  if (resolution.compile().tiling_accum.value == "fp32") setup.rate_factor *= precision.single_accumulation;
-  if (resolution.compile().weight_grad_reduce.value == "fp32") {
-    setup.rate_factor *= precision.single_weight_gradients;
-  }
+  setup.rate_factor = precision_factor(resolution);
   plan.rates.efficiency *= setup.rate_factor;
   const ChipConstants& chip = plan.constants.chip;
   if (chip.hbm) plan.rates.memory = chip.hbm->bandwidth * plan.allotment.chips;

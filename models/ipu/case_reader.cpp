@@ -47,28 +47,17 @@ std::string pod_of(std::int64_t ipus) {
 
 class RowToExperiment {
  public:
-  RowToExperiment(const CaseRow& row, TableKind kind) : row_(row), cells_(row), kind_(kind) {}
+  RowToExperiment(const CaseRow& row, TableKind kind) : cells_(row), kind_(kind) {}
 
   PublishedCase convert() {
-    result_.id = cells_.cell("id");
-    result_.source_id = result_.id;
-    result_.source = cells_.cell("source");
-    if (result_.id.empty()) {
-      result_.id = fmt::format("{}:{}", row_.file, row_.line);
-      cells_.skip("id is not given");
-    }
+    cells_.identify(result_);
     if (kind_ == TableKind::rates) {
       read_rate();
     } else {
       read_expectation();
     }
     if (!cells_.skipped()) read_run();
-    result_.defaults = cells_.defaults();
-    if (cells_.skipped()) {
-      result_.content = SkippedCase{cells_.reason()};
-    } else {
-      result_.content = cells_.take();
-    }
+    cells_.finish(result_);
     return std::move(result_);
   }
 
@@ -301,7 +290,6 @@ class RowToExperiment {
     cells_.set("software", cells_.text("software", "poplar-pytorch"));
   }
 
-  const CaseRow& row_;
   CaseRowReader cells_;
   TableKind kind_;
   PublishedCase result_;

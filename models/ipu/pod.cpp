@@ -193,14 +193,6 @@ std::vector<std::vector<std::size_t>> connected_groups(const Pod& pod) {
   return groups;
 }
 
-FoldMap identity(const Platform& platform) {
-  FoldMap map;
-  for (std::uint32_t i = 0; i < platform.devices().size(); ++i) map.device_representative.emplace_back(i);
-  for (std::uint32_t i = 0; i < platform.links().size(); ++i) map.link_representative.emplace_back(i);
-  for (std::uint32_t i = 0; i < platform.memories().size(); ++i) map.memory_representative.emplace_back(i);
-  return map;
-}
-
 // Lets `group` be represented by `model`; says why it cannot, or nothing.
 std::string represent(const Pod& pod, const std::vector<double>& slowdown, const std::vector<std::size_t>& model,
                       const std::vector<std::size_t>& group, FoldMap& map) {
@@ -252,7 +244,7 @@ Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstant
 
 ReplicaFold fold_replicas(const Pod& pod, const std::vector<double>& slowdown, bool wanted) {
   ReplicaFold fold;
-  fold.map = identity(pod.platform);
+  fold.map = unfolded(pod.platform);
   std::vector<std::size_t> all(pod.replicas.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   fold.simulated = all;

@@ -32,24 +32,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> k_metric
 
 class RowToExperiment {
  public:
-  explicit RowToExperiment(const CaseRow& row) : row_(row), cells_(row) {}
+  explicit RowToExperiment(const CaseRow& row) : cells_(row) {}
 
   PublishedCase convert() {
-    result_.id = cells_.cell("id");
-    result_.source_id = result_.id;
-    result_.source = cells_.cell("source");
-    if (result_.id.empty()) {
-      result_.id = fmt::format("{}:{}", row_.file, row_.line);
-      cells_.skip("id is not given");
-    }
+    cells_.identify(result_);
     read_metric();
     if (!cells_.skipped()) read_run();
-    result_.defaults = cells_.defaults();
-    if (cells_.skipped()) {
-      result_.content = SkippedCase{cells_.reason()};
-    } else {
-      result_.content = cells_.take();
-    }
+    cells_.finish(result_);
     return std::move(result_);
   }
 
@@ -157,7 +146,6 @@ class RowToExperiment {
     cells_.set("workload.micro_batch_size", batch);
   }
 
-  const CaseRow& row_;
   CaseRowReader cells_;
   PublishedCase result_;
   bool generation_ = false;

@@ -111,12 +111,14 @@ Commands read_commands(const Value& section, Diagnostics& diagnostics) {
   commands.defines = defines_of(section, diagnostics);
   commands.compile_given = section.find("compile") != nullptr;
   if (const auto compile = text_of(section, "compile", diagnostics)) {
+    commands.texts["compile"] = compile->text;
     commands.compile = read_compile_command(compile->text, compile->place, commands.defines, diagnostics);
   } else if (!commands.compile_given) {
     commands.compile =
         read_compile_command("python app.py compile", {"default: no compile command", 0, 0}, {}, diagnostics);
   }
   if (const auto launch = text_of(section, "launch", diagnostics)) {
+    commands.texts["launch"] = launch->text;
     commands.launch = read_launch_command(launch->text, launch->place, commands.defines, diagnostics);
   }
   return commands;

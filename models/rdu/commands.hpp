@@ -1,6 +1,7 @@
 #pragma once
 // The commands of an [rdu] section: where their text comes from, what they say of the shared sections.
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@ struct Commands {
   std::optional<LaunchCommand> launch;    // empty: none given, or none could be read
   bool compile_given = false;
   Defines defines;
+  std::map<std::string, std::string> texts;  // of "compile" and "launch", as written or as their file holds them
 };
 
 // Reads `compile`, `launch` and `define`; without `compile` a command with nothing but defaults. All problems go to

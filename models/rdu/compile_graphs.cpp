@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "models/rdu/memory.hpp"
-#include "models/rdu/step_cost.hpp"
+#include "models/rdu/section_rates.hpp"
 #include "models/rdu/transformer_graph.hpp"
 
 namespace podsim::rdu {
@@ -89,6 +89,8 @@ void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {
   request.batch = setup.tensor_parallel == TensorParallel::batch ? setup.batch / setup.parts : setup.batch;
   request.sequence = settings.sequence_length;
   request.recompute = setup.recompute;
+  request.optimizer = settings.optimizer == "adamw" ? "adam" : settings.optimizer;
+  request.update_bytes = update_bytes(settings);
   if (setup.run == RunMode::generation) {
     request.sequence = setup.static_length;
     request.keeps_cache = true;

@@ -95,18 +95,9 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
 SystemConstants read_system_constants(ConstantReader& reader) {
   SystemConstants system;
   system.rdus = reader.count("system.rdus");
-  system.rdus_per_xrdu = reader.count("system.rdus_per_xrdu");
-  system.xrdus = reader.count("system.xrdus");
   system.hosts = reader.count("system.hosts");
-  if (system.rdus_per_xrdu * system.xrdus != system.rdus) {
-    reader.refuse("system.rdus", "is not system.xrdus times system.rdus_per_xrdu",
-                  std::to_string(system.xrdus * system.rdus_per_xrdu));
-  }
   system.network = reader.bandwidth("system.network.bandwidth");
-  system.host_copy = reader.bandwidth("system.host_copy.bandwidth");
   system.exposed_reduction = reader.number("system.tensor_parallel.exposed");
-  system.switch_host_gen4 = reader.bandwidth("system.switch_host.gen4");
-  system.switch_host_gen5 = reader.bandwidth("system.switch_host.gen5");
   return system;
 }
 

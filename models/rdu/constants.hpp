@@ -29,7 +29,7 @@ struct ChipConstants {
   FlopRate peak_bf16;
   OffChipMemory ddr;
   std::optional<OffChipMemory> hbm;
-  Bandwidth host_link;  // one direction
+  Bandwidth host_link;  // one direction; gradients that the host sums cross it
   Bandwidth peer_link;  // between two RDUs of a node, one direction
   Bytes sram() const { return pmu_memory * pmus; }
 };
@@ -37,14 +37,9 @@ struct ChipConstants {
 // One node.
 struct SystemConstants {
   std::int64_t rdus = 0;
-  std::int64_t rdus_per_xrdu = 0;
-  std::int64_t xrdus = 0;
   std::int64_t hosts = 0;
   Bandwidth network;             // per data-parallel rank, as the exposed part of a gradient ring shows it
-  Bandwidth host_copy;           // per direction, when gradients are summed on the host
   double exposed_reduction = 0;  // part of a tensor-parallel reduction that is not hidden behind work
-  Bandwidth switch_host_gen4;    // of GPU hosts that published model-switch ratios compare with
-  Bandwidth switch_host_gen5;
 };
 
 // Partition and time of sections.

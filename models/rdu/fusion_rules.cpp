@@ -99,6 +99,12 @@ class RuleReader {
         continue;
       }
       const auto same = std::ranges::find(entries, key, &Entry::key);
+      if (same != entries.end() && path.empty()) {
+        diagnostics_.warning(key_place, key,
+                             fmt::format("is there already, in line {}: that one counts", same->place.line),
+                             "each name once");
+        continue;
+      }
       if (same != entries.end()) {
         error(key_place, joined(path, key), fmt::format("is there already, in line {}", same->place.line),
               "each name once");

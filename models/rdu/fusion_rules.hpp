@@ -30,7 +30,8 @@ struct FusionRule {
   std::vector<FusionNode> nodes;  // in the order of the file; connected, without cycles
 };
 
-// `file` names the text in places. Problems, all of them, go to `diagnostics`; empty when there are any.
+// Of rules with the same name the first counts; published files have such, and which one the compiler takes is not
+// told. `file` names the text in places. Problems, all of them, go to `diagnostics`; empty when there are any.
 std::optional<std::vector<FusionRule>> read_fusion_rules(std::string_view text, const std::string& file,
                                                          Diagnostics& diagnostics);
 

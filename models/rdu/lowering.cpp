@@ -1,6 +1,7 @@
 #include "models/rdu/lowering.hpp"
 
 #include "models/rdu/section_lowering.hpp"
+#include "models/rdu/step_time.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -42,13 +43,12 @@ class StepLowering : private SectionLowering {
   }
 
   void add_host(std::vector<ProgramBlock>& step) {
-    const HostConstants& host = plan_.constants.host;
     if (setup_.host == HostModel::production) {
-      step.emplace_back(fixed_time("host between steps", host.production_gap, CostCategory::host_io));
+      step.emplace_back(fixed_time("host between steps", host_time(plan_), CostCategory::host_io));
       return;
     }
-    step.emplace_back(fixed_time("host of a profiled step", profiled_host_time(plan_), CostCategory::host_io));
-    step.emplace_back(fixed_time("rest of a profiled step", host.profiled_rest, CostCategory::other));
+    step.emplace_back(fixed_time("host of a profiled step", host_time(plan_), CostCategory::host_io));
+    step.emplace_back(fixed_time("rest of a profiled step", plan_.constants.host.profiled_rest, CostCategory::other));
   }
 };
 
@@ -56,19 +56,6 @@ class StepLowering : private SectionLowering {
 
 Lowered lower_step(const RduPlan& plan, const WorkloadSettings& settings, const LowerOptions& options) {
   return StepLowering(plan, settings, options).lower();
-}
-
-Duration profiled_host_time(const RduPlan& plan) {
-  const HostConstants& host = plan.constants.host;
-  const DeviceTime device = device_time(plan.compiled.partition, plan.compiled.work, plan.rates);
-  Duration time = host.profiled_step;
-  if (plan.setup.level == OptimizationLevel::o0) time += host.profiled_step_o0;
-  return time + device.total * (host.profiled_growth * static_cast<double>(plan.model.parameter_count()) / 1e9);
-}
-
-Bytes reduced_gradients(const RduPlan& plan) {
-  constexpr std::int64_t k_bf16 = 2;
-  return Bytes(k_bf16) * plan.share.parameter_count();
 }
 
 }  // namespace podsim::rdu

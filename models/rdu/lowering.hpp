@@ -10,10 +10,4 @@ namespace podsim::rdu {
 
 Lowered lower_step(const RduPlan& plan, const WorkloadSettings& settings, const LowerOptions& options);
 
-// Host time of a profiled step: base, more at o0, and growth with time on the device and parameters.
-Duration profiled_host_time(const RduPlan& plan);
-
-// Gradients of one part that replicas reduce.
-Bytes reduced_gradients(const RduPlan& plan);
-
 }  // namespace podsim::rdu

@@ -8,15 +8,16 @@
 namespace podsim::rdu {
 namespace {
 
+constexpr std::int64_t k_single = 4;
+constexpr std::int64_t k_bf16 = 2;
+
 std::int64_t moment_bytes(const WorkloadSettings& settings) {
-  constexpr std::int64_t k_single = 4;
   if (settings.optimizer == "sgd") return 0;
   if (settings.optimizer == "sgd-momentum" || settings.optimizer == "lars") return k_single;
   return 2 * k_single;
 }
 
 Bytes cache_bytes(const RduPlan& plan) {
-  constexpr std::int64_t k_bf16 = 2;
   const TransformerDescription& share = plan.share;
   return Bytes(2 * k_bf16 * share.layers * share.kv_width()) * plan.setup.static_length * plan.setup.batch;
 }
@@ -87,10 +88,13 @@ GraphMemory tensor_memory(const OperatorGraph& graph, const Partition& partition
 ResidentBytes resident_bytes(const RduSetup& setup, const WorkloadSettings& settings) {
   ResidentBytes bytes;
   if (!setup.training()) return bytes;
-  constexpr std::int64_t k_single_precision_weight = 4;
-  bytes.state = k_single_precision_weight + moment_bytes(settings);
-  bytes.gradient = 2;
+  bytes.state = k_single + moment_bytes(settings);
+  bytes.gradient = k_bf16;
   return bytes;
+}
+
+std::int64_t update_bytes(const WorkloadSettings& settings) {
+  return 2 * (k_single + moment_bytes(settings)) + k_bf16;
 }
 
 std::vector<MemoryAccountEntry> resident_entries(const RduPlan& plan, const WorkloadSettings& settings) {

@@ -35,6 +35,10 @@ struct ResidentBytes {
 };
 ResidentBytes resident_bytes(const RduSetup& setup, const WorkloadSettings& settings);
 
+// Bytes per weight that an update moves besides reading the gradient: its state read and written, the bf16 weight
+// written. Norms of weights (LAMB, LARS) would be read anew: how often is not known, they are not counted.
+std::int64_t update_bytes(const WorkloadSettings& settings);
+
 // Of one part, in the order of reports; those that always live.
 std::vector<MemoryAccountEntry> resident_entries(const RduPlan& plan, const WorkloadSettings& settings);
 

@@ -40,7 +40,7 @@ class NodeBuilder {
     const Duration loads = plan_.rates.program_load + plan_.rates.argument_load;
     const Duration left = std::max(Duration(), plan_.rates.issue_interval - loads);
     own.issue = add_route(name + "-host.launch", constants_.chip.host_link, to_sim_time(left));
-    own.host_copy = add_route(name + "-host.gradients", constants_.system.host_copy, SimTime());
+    own.host_copy = add_route(name + "-host.gradients", constants_.chip.host_link, SimTime());
     return own;
   }
 
@@ -82,14 +82,6 @@ class NodeBuilder {
   Node node_;
 };
 
-FoldMap identity(const Platform& platform) {
-  FoldMap map;
-  for (std::uint32_t i = 0; i < platform.devices().size(); ++i) map.device_representative.emplace_back(i);
-  for (std::uint32_t i = 0; i < platform.links().size(); ++i) map.link_representative.emplace_back(i);
-  for (std::uint32_t i = 0; i < platform.memories().size(); ++i) map.memory_representative.emplace_back(i);
-  return map;
-}
-
 }  // namespace
 
 Node build_node(const RduPlan& plan) {
@@ -107,7 +99,7 @@ std::string part_name(const RduSetup& setup, std::int64_t tiles_of_chip, std::in
 
 ReplicaFold fold_replicas(const Node& node, const std::vector<double>& slowdown, bool wanted) {
   ReplicaFold fold;
-  fold.map = identity(node.platform);
+  fold.map = unfolded(node.platform);
   fold.simulated.resize(node.replicas.size());
   std::iota(fold.simulated.begin(), fold.simulated.end(), std::size_t{0});
   if (!wanted || node.replicas.size() == 1) return fold;

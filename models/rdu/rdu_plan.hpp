@@ -84,6 +84,7 @@ class RduPlan : public FamilyPlan {
  public:
   std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
+  std::string file_contents() const override { return contents; }
 
   RduSetup setup;
   RduConstants constants;
@@ -96,6 +97,7 @@ class RduPlan : public FamilyPlan {
   std::vector<double> slowdown;  // by replica and part
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;
+  std::string contents;  // of commands and rules in files
 
   // The graph of a training step, of a forward pass, or of the prefill in generation.
   CompiledGraph compiled;

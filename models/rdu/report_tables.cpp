@@ -4,10 +4,10 @@
 #include <array>
 #include <numeric>
 
-#include "models/rdu/lowering.hpp"
 #include "models/rdu/lowering_generation.hpp"
+#include "models/rdu/section_rates.hpp"
 #include "models/rdu/serving.hpp"
-#include "models/rdu/step_cost.hpp"
+#include "models/rdu/step_time.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -30,37 +30,6 @@ SimTime repeat_duration(const Lowered& lowered, const RunResult& result, const s
   return SimTime();
 }
 
-double host_s(const RduPlan& plan) {
-  if (!plan.setup.training()) return 0;
-  const HostConstants& host = plan.constants.host;
-  return in_s(plan.setup.host == HostModel::profiled ? profiled_host_time(plan) : host.production_gap);
-}
-
-// Sections run once per accumulation step, but those of the update.
-std::int64_t calls(const RduPlan& plan, const RduSection& section) {
-  return section.phase >= RduPhase::gradient_norm ? 1 : plan.setup.gradient_accumulation_steps;
-}
-
-struct DeviceSums {
-  Duration execute;
-  Duration program_load;
-  Duration argument_load;
-  Duration total;
-};
-
-DeviceSums device_sums(const RduPlan& plan) {
-  DeviceSums sums;
-  const Partition& partition = plan.compiled.partition;
-  for (std::size_t i = 0; i < partition.sections.size(); ++i) {
-    const auto times = static_cast<double>(calls(plan, partition.sections[i]));
-    sums.execute += plan.compiled.times[i].execute * times;
-    sums.program_load += plan.rates.program_load * times;
-    sums.argument_load += plan.rates.argument_load * times;
-    sums.total += plan.compiled.times[i].total * times;
-  }
-  return sums;
-}
-
 // What a tile's time goes to, in the words of the runtime's tile statistics.
 struct TileShare {
   const char* state;
@@ -69,7 +38,7 @@ struct TileShare {
 };
 
 std::vector<TileShare> tile_shares(const RduPlan& plan, const RunResult& result) {
-  const DeviceSums sums = device_sums(plan);
+  const SectionSums sums = section_sums(plan);
   const double busy = in_s(sums.execute) + in_s(sums.program_load) + in_s(sums.argument_load);
   return {{"execute", "tile_exec_pct", in_s(sums.execute)},
           {"program load", "tile_program_load_pct", in_s(sums.program_load)},
@@ -205,8 +174,8 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
     }
     return values;
   }
-  values.push_back({"rdu_latency_s", "s", in_s(device_sums(plan).total)});
-  if (setup.training()) values.push_back({"host_latency_s", "s", host_s(plan)});
+  values.push_back({"rdu_latency_s", "s", in_s(section_sums(plan).total)});
+  if (setup.training()) values.push_back({"host_latency_s", "s", in_s(host_time(plan))});
   if (setup.training()) {
     for (const TileShare& share : tile_shares(plan, result)) {
       values.push_back({share.value, "%", share_pct(share.time, result)});

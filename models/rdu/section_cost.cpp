@@ -97,26 +97,6 @@ std::vector<SectionTime> section_times(const Partition& partition, const std::ve
   return times;
 }
 
-DeviceTime device_time(const Partition& partition, const std::vector<SectionWork>& work, const SectionRates& rates) {
-  DeviceTime sum;
-  const std::vector<SectionTime> times = section_times(partition, work, rates);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const SectionTime& time = times[i];
-    sum.total += time.total;
-    sum.execute += time.execute;
-    sum.program_load += rates.program_load;
-    sum.argument_load += rates.argument_load;
-    sum.issue_wait += time.total - time.loads - time.execute;
-    sum.flop += work[i].flop;
-    sum.bytes += work[i].bytes();
-    sum.issue_bound += time.bound == SectionBound::issue ? 1 : 0;
-    sum.compute_bound += time.bound == SectionBound::compute ? 1 : 0;
-    sum.memory_bound += time.bound == SectionBound::memory ? 1 : 0;
-  }
-  sum.sections = static_cast<std::int64_t>(times.size());
-  return sum;
-}
-
 StageView section_stages(const OperatorGraph& graph, const RduSection& section, double factor,
                          const SectionRates& rates, std::int64_t compute_units, std::int64_t tiles) {
   PODSIM_CHECK(tiles >= 1 && compute_units >= 1 && factor > 0, "no tiles or compute units");

@@ -54,23 +54,6 @@ SectionTime section_time(const SectionWork& work, double factor, const SectionRa
 std::vector<SectionTime> section_times(const Partition& partition, const std::vector<SectionWork>& work,
                                        const SectionRates& rates);
 
-// Of one step: the end of its last section.
-struct DeviceTime {
-  Duration total;
-  Duration execute;
-  Duration program_load;
-  Duration argument_load;
-  Duration issue_wait;  // what the issue interval adds
-  FlopCount flop;
-  Bytes bytes;
-  std::int64_t sections = 0;
-  std::int64_t issue_bound = 0;  // sections by what decides them
-  std::int64_t compute_bound = 0;
-  std::int64_t memory_bound = 0;
-};
-
-DeviceTime device_time(const Partition& partition, const std::vector<SectionWork>& work, const SectionRates& rates);
-
 // The inside of a section: its operators as stages of a pipeline over `tiles` pieces of work.
 struct SectionStage {
   OperatorId op;

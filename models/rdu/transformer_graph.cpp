@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::int64_t k_bf16 = 2;    // bytes
 constexpr std::int64_t k_single = 4;  // bytes; labels too
-// Adam moves per parameter, besides reading the gradient: single-precision parameter and two moments read and written,
-// bf16 copy written.
-constexpr std::int64_t k_adam_bytes = 26;
 
 std::int64_t product(std::initializer_list<std::int64_t> factors) {
   std::int64_t result = 1;
@@ -422,10 +419,10 @@ class StepBuilder {
     phase_ = RduPhase::optimizer;
     for (const Parameter& parameter : all) {
       layer_ = parameter.layer;
-      RduOperator op = make(parameter.name + "_adam", "adam", "optimizer");
+      RduOperator op = make(parameter.name + "_" + request_.optimizer, request_.optimizer.c_str(), "optimizer");
       op.weight_use = WeightUse::update;
       op.weight_elements = parameter.elements;
-      op.weight_bytes = Bytes(product({k_adam_bytes, parameter.elements}));
+      op.weight_bytes = Bytes(product({request_.update_bytes, parameter.elements}));
       builder_.add(std::move(op), {parameter.gradient}, {});
     }
     layer_ = -1;

@@ -152,4 +152,22 @@ Experiment CaseRowReader::take() {
   return std::move(experiment_);
 }
 
+void CaseRowReader::identify(PublishedCase& published) {
+  published.id = cell("id");
+  published.source_id = published.id;
+  published.source = cell("source");
+  if (!published.id.empty()) return;
+  published.id = fmt::format("{}:{}", row_.file, row_.line);
+  skip("id is not given");
+}
+
+void CaseRowReader::finish(PublishedCase& published) {
+  published.defaults = defaults_;
+  if (skipped()) {
+    published.content = SkippedCase{reason_};
+  } else {
+    published.content = take();
+  }
+}
+
 }  // namespace podsim

@@ -50,6 +50,11 @@ class CaseRowReader {
 
   Experiment take();
 
+  // Names the case after its columns id and source; a row without id is named after its place, and skipped.
+  void identify(PublishedCase& published);
+  // Gives the case what the cells came to: the experiment, or the reason to skip it, and the defaults taken.
+  void finish(PublishedCase& published);
+
  private:
   std::optional<Value> value_of(std::string_view column) const;
   void unreadable(std::string_view column, std::string_view expected);

@@ -40,6 +40,8 @@ class FamilyPlan {
   virtual ~FamilyPlan() = default;
   virtual std::vector<ResolvedKey> resolved() const = 0;
   virtual const std::vector<ConstantId>& constants_read() const = 0;  // ascending
+  // What files hold that decide the run and whose content stands in no key: part of the hash of the inputs.
+  virtual std::string file_contents() const { return {}; }
 };
 
 // Everything a family may look at while resolving.

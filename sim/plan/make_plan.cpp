@@ -279,6 +279,7 @@ class PlanMaker {
     for (const std::string& name : plan_.constants.names()) {
       identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
     }
+    identity += plan_.family_plan->file_contents();
     identity += "model_type = " + plan_.shape.type + "\n";
     for (const auto& [dimension, value] : plan_.shape.dimensions)
       identity += fmt::format("{} = {}\n", dimension, value);

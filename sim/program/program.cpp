@@ -20,4 +20,12 @@ CostVector& CostVector::operator+=(const CostVector& other) {
   return *this;
 }
 
+FoldMap unfolded(const Platform& platform) {
+  FoldMap map;
+  for (std::uint32_t i = 0; i < platform.devices().size(); ++i) map.device_representative.emplace_back(i);
+  for (std::uint32_t i = 0; i < platform.links().size(); ++i) map.link_representative.emplace_back(i);
+  for (std::uint32_t i = 0; i < platform.memories().size(); ++i) map.memory_representative.emplace_back(i);
+  return map;
+}
+
 }  // namespace podsim

@@ -82,6 +82,9 @@ struct FoldMap {
   std::vector<MemoryId> memory_representative;  // by memory index
 };
 
+// Every device, link and memory stands for itself.
+FoldMap unfolded(const Platform& platform);
+
 struct Segment {
   std::string name;
   std::vector<Op> ops;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <stdexcept>
 
 #include "sim/config/csv.hpp"
 #include "sim/numerics/statistics.hpp"
@@ -149,7 +150,11 @@ class Validator {
       result.skipped_reason = first_problem(made.diagnostics);
       return result;
     }
-    predict(*made.plan, result);
+    try {
+      predict(*made.plan, result);
+    } catch (const std::range_error& error) {
+      result.skipped_reason = fmt::format("cannot be simulated: {}", error.what());
+    }
     if (!result.ran()) return result;
     result.family = made.plan->family->name();
     result.fitted = was_fitted(*made.plan, published.source_id);

@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "sim/core/random.hpp"
-#include "sim/report/report.hpp"
-#include "sim/study/evaluate.hpp"
-#include "tests/support/paths.hpp"
-#include "tests/support/run_experiment.hpp"
+#include "tests/support/report_laws.hpp"
 
 using namespace podsim;
 using namespace podsim::test;
@@ -80,75 +77,20 @@ std::string random_run(std::uint64_t seed) {
   return seed % 2 == 0 ? random_experiment(random) : random_inference(random);
 }
 
-Report report_of(const Plan& plan, const std::string& engine_name, const EvaluateOptions& options) {
-  Engine engine = make_engine(engine_name, build_dir());
-  Report report = simulate_plan(plan, engine, options);
-  report.engine.reset();  // how it was simulated; everything else must not depend on it
-  return report;
-}
-
 }  // namespace
 
 TEST_CASE("laws: exact, unfolded and merged simulation give the default's report") {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const std::string toml = random_run(seed);
-    CAPTURE(seed);
-    CAPTURE(toml);
-    const Plan plan = plan_of(toml);
-    const std::string expected = to_json(report_of(plan, "native", {}));
-    CHECK(to_json(report_of(plan, "native", {.exact = true, .fold = false})) == expected);
-    CHECK(to_json(report_of(plan, "native", {.fold = false})) == expected);
-    CHECK(to_json(report_of(plan, "native", {.merge = true})) == expected);
-    CHECK(to_json(report_of(plan, "native", {})) == expected);
-  }
+  check_simulations_agree(random_run, 1, 12);
 }
 
 TEST_CASE("laws: both engines agree on random plans") {
-  for (std::uint64_t seed = 21; seed <= 26; ++seed) {
-    const std::string toml = random_run(seed);
-    CAPTURE(seed);
-    CAPTURE(toml);
-    const auto native = run_of(toml).result.total.picoseconds();
-    const auto reference = run_of(toml, {}, {.engine = "simgrid"}).result.total.picoseconds();
-    CHECK(std::abs(native - reference) <= std::max<std::int64_t>(16, native / 1'000'000'000));
-  }
+  check_engines_agree(random_run, 21, 26);
 }
 
 TEST_CASE("laws: breakdowns sum to the step, utilisations stay in range, peaks hold what always lives") {
-  for (std::uint64_t seed = 31; seed <= 60; ++seed) {
-    const std::string toml = random_run(seed);
-    CAPTURE(seed);
-    CAPTURE(toml);
-    const Ran ran = run_of(toml);
-    for (const DeviceUse& device : ran.result.devices) {
-      CHECK(device.breakdown.total() == ran.result.total);
-      CHECK(device.busy >= SimTime());
-      CHECK(device.busy <= ran.result.total);
-    }
-    for (std::size_t link = 0; link < ran.result.links.size(); ++link) {
-      const LinkUse& use = ran.result.links[link];
-      const double capacity = ran.lowered.platform.links()[link].bandwidth.in_base() * use.busy.duration().in_base();
-      CHECK(use.busy <= ran.result.total);
-      CHECK(static_cast<double>(use.bytes.count()) <= capacity * (1 + 1e-6) + 1);
-    }
-    const MemoryAccount account = ran.plan.family->memory_account(ran.plan);
-    for (std::size_t memory = 0; memory < ran.result.memories.size(); ++memory) {
-      const MemoryUse& use = ran.result.memories[memory];
-      CHECK(use.peak >= use.always_live);
-      for (const DeviceMemoryAccount& own : account.memories) {
-        if (own.memory == ran.lowered.platform.memories()[memory].name) CHECK(use.peak <= own.total());
-      }
-    }
-  }
+  check_sums(random_run, 31, 60, PeakLaw::at_most_the_account);
 }
 
 TEST_CASE("laws: a plan printed as TOML and read again is the same plan") {
-  for (std::uint64_t seed = 61; seed <= 70; ++seed) {
-    const std::string toml = random_run(seed);
-    CAPTURE(seed);
-    CAPTURE(toml);
-    const Plan first = plan_of(toml);
-    const Plan second = plan_of(to_toml(first));
-    CHECK(second.inputs_sha256 == first.inputs_sha256);
-  }
+  check_printed_plans(random_run, 61, 70);
 }

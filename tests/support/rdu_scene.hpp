@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "models/rdu/step_cost.hpp"
+#include "models/rdu/section_rates.hpp"
 #include "models/rdu/transformer_graph.hpp"
 #include "sim/config/config_files.hpp"
+#include "tests/support/rdu_closed_forms.hpp"
 
 namespace podsim::test {
 
@@ -118,9 +119,9 @@ struct HalfSn30 {
     return rdu::make_partition(graph, options, capacity);
   }
 
-  rdu::DeviceTime time(const rdu::OperatorGraph& graph, rdu::OptimizationLevel level) const {
+  DeviceTime time(const rdu::OperatorGraph& graph, rdu::OptimizationLevel level) const {
     const rdu::Partition cut = partition(graph, level);
-    return rdu::device_time(cut, rdu::section_work(graph, cut), rates);
+    return device_time(cut, rdu::section_work(graph, cut), rates);
   }
 };
 

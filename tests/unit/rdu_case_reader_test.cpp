@@ -91,6 +91,20 @@ TEST_CASE("rdu rows: a row that cannot be run says why") {
   CHECK(reason({{"id", ""}}) == "id is not given");
 }
 
+TEST_CASE("rdu rows: a row beyond simulated time gives its reason, and the others of its table run") {
+  const std::string header =
+      "id,hardware,rdus,model_config,hidden_size,layers,heads,ffn,mode,seq_len,batch,opt_mode,tiles,metric,value\n";
+  const std::string table = header +
+                            "vast,sn30,0.5,gpt2-wide,12800,96,25,51200,training,1024,10000000,o0,4,step_latency_s,4.4\n"
+                            "usual,sn30,0.5,gpt2,768,12,12,3072,training,1024,16,o0,4,step_latency_s,4.4\n";
+  Diagnostics diagnostics;
+  const Validation result = validate({{"t.csv", table}}, make_catalog(), ConfigFiles::embedded(), {}, diagnostics);
+  CAPTURE(diagnostics.to_text());
+  REQUIRE(result.cases.size() == 2);
+  CHECK(result.cases[0].skipped_reason == "cannot be simulated: a time of more than 106 days");
+  CHECK(result.cases[1].skipped_reason == "");
+}
+
 TEST_CASE("rdu rows: the shipped device times are predicted within 4 %, section counts within one or 4 %") {
   const auto device = [](const char* level) {
     return mape([level](const ValidatedCase& one) {

@@ -118,6 +118,8 @@ TEST_CASE("rdu overrides: what Hydra would refuse is reported") {
       {"samba_compile.pef_name= gpt",
        "c:1:41: samba_compile.pef_name: has an empty value, and \"gpt\" stands alone behind a blank; expected "
        "samba_compile.pef_name=gpt\n"},
+      {"training.batch_size=",
+       "c:1:41: training.batch_size: has an empty value; expected a value, or training.batch_size=null\n"},
       {"samba_compile.num_tile=4",
        "c:1:41: warning: samba_compile.num_tile: is no key of the compiler that is known here; it has no effect; did "
        "you mean \"samba_compile.num_tiles\"?\n"
@@ -135,6 +137,22 @@ TEST_CASE("rdu overrides: what Hydra would refuse is reported") {
     CAPTURE(c.text);
     CHECK(compile("python rdu_train_llm.py command=compile " + c.text).text() == c.report);
   }
+}
+
+TEST_CASE("rdu overrides: a program reads the batch of its own section") {
+  const std::string both = " command=compile generation.batch_size=4 training.batch_size=2";
+  const auto batch = [](const std::string& text) { return compile(text).command->batch_size.value; };
+  CHECK(batch("python rdu_train_llm.py" + both) == 2);
+  CHECK(compile("python rdu_train_llm.py" + both).text() ==
+        "c:1:41: warning: generation.batch_size: has no effect: rdu_train_llm.py reads training.batch_size\n");
+  CHECK(batch("python rdu_generate_text.py" + both) == 4);
+  CHECK(compile("python rdu_generate_text.py" + both).text() ==
+        "c:1:69: warning: training.batch_size: has no effect: rdu_generate_text.py reads generation.batch_size\n");
+  CHECK(batch("python rdu_train_llm.py command=compile generation.batch_size=4") == 1);
+  // Of another program one is read, whichever there is; of both that of its mode.
+  CHECK(batch("python mine.py command=compile generation.batch_size=4") == 4);
+  CHECK(batch("python mine.py" + both) == 2);
+  CHECK(batch("python mine.py" + both + " samba_compile.inference=true") == 4);
 }
 
 TEST_CASE("rdu overrides: the sub-command is one of four") {

@@ -10,6 +10,7 @@
 #include "models/rdu/memory.hpp"
 #include "models/rdu/rdu_plan.hpp"
 #include "models/rdu/section_cost.hpp"
+#include "tests/support/rdu_closed_forms.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;
@@ -65,7 +66,7 @@ TEST_CASE("rdu: simulated sections take what the closed form says, at every leve
       CAPTURE(layers);
       const Ran ran = run_of(k_gpt2, {level(name), "model.num_hidden_layers=" + std::to_string(layers)});
       const rdu::RduPlan& plan = own(ran);
-      const double device = rdu::device_time(plan.compiled.partition, plan.compiled.work, plan.rates).total.in_base();
+      const double device = device_time(plan.compiled.partition, plan.compiled.work, plan.rates).total.in_base();
       const double around = value(ran, "host_latency_s") + plan.constants.host.profiled_rest.in_base();
       CHECK(near(value(ran, "rdu_latency_s"), device, 1e-12));
       CHECK(near(ran.step_s() - around, device, 1e-6));

@@ -83,7 +83,7 @@ TEST_CASE("rdu fusion rules: each mistake is told with its place") {
       {"a: {priority: 1, patern: {}, pattern: {x: {op_type: linear}}}\n",
        "r.yaml:1:18: a.patern: unknown key; expected one of priority, heuristic, pattern; did you mean \"pattern\"?\n"},
       {"a: {priority: 1, pattern: {x: {op_type: linear}}}\na: {priority: 1, pattern: {x: {op_type: linear}}}\n",
-       "r.yaml:2:1: a: is there already, in line 1; expected each name once\n"},
+       "r.yaml:2:1: warning: a: is there already, in line 1: that one counts; expected each name once\n"},
       {"a: {priority: 1, heuristic: {tp_dim: Auto}, pattern: {x: {op_type: linear}}}\n",
        "r.yaml:1:18: a.heuristic.name: is missing; expected the heuristic's name\n"
        "r.yaml:1:18: warning: a.heuristic: has no effect: heuristics choose the mapping inside a section, which is not "

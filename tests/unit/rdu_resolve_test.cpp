@@ -7,6 +7,7 @@
 
 #include "models/rdu/rdu_plan.hpp"
 #include "tests/support/run_experiment.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace podsim;
 using namespace podsim::test;
@@ -84,8 +85,9 @@ TEST_CASE("rdu section: values that no run can have are refused") {
   tells(training(k_half), {"rdu.replicas=-1"}, "rdu.replicas: -1 is out of range; expected from 1 to 10000000");
   tells(training(k_half + " --resources-scaling-factors 0.001 1 1"), {},
         "--resources-scaling-factors: leaves a graph type hardly any resources; expected factors of at least 0.05");
-  tells(training(k_half), {"workload.optimizer=\"sgd\""},
-        "warning: workload.optimizer: the update of sgd is given the traffic of Adam");
+  tells(training(k_half), {"workload.optimizer=\"lamb\""},
+        "warning: workload.optimizer: the update of lamb is given the traffic of its state alone, without that of its "
+        "norms");
   tells(training(k_half), {"rdu.replicas=2"},
         "warning: rdu.replicas: copies without --data-parallel train a model each: nothing is reduced among them");
   tells(training("python app.py compile -b 16 -o3 --num-tiles 8 --tensor-parallel weight --n-chips 8 --pef-name=p"), {},
@@ -95,6 +97,8 @@ TEST_CASE("rdu section: values that no run can have are refused") {
 TEST_CASE("rdu section: keys of generation and of training warn in the other mode") {
   tells(training(k_half, "static_sequence_length = 512\n"), {},
         "warning: rdu.static_sequence_length: has no effect: it is of generation alone");
+  tells(training(k_half + " --inference", "experts = 2\n"), {},
+        "warning: rdu.experts: has no effect: it is of generation alone");
   tells(k_serving, {"rdu.host_model=\"profiled\""}, "warning: rdu.host_model: has no effect: it is of training alone");
 }
 
@@ -150,4 +154,77 @@ TEST_CASE("rdu section: three resource factors leave the last to gradient norm a
 
 TEST_CASE("rdu section: sections of another family's keys are refused with a suggestion") {
   tells(training(k_half, "replica = 2\n"), {}, "did you mean \"replicas\"?");
+}
+
+TEST_CASE("rdu section: an update moves its state twice, its gradient and the narrow weights once") {
+  const auto moved = [](const std::string& optimizer) {
+    const Plan plan = plan_of(training(k_half), {"workload.optimizer=\"" + optimizer + "\""});
+    const rdu::RduPlan& own = dynamic_cast<const rdu::RduPlan&>(*plan.family_plan);
+    std::int64_t bytes = 0;
+    std::int64_t weights = 0;
+    for (const rdu::RduOperator& op : own.compiled.graph.operators) {
+      if (op.phase != rdu::RduPhase::optimizer) continue;
+      bytes += op.weight_bytes.count();
+      weights += op.weight_elements;
+    }
+    const std::string problems = problems_of(training(k_half), {"workload.optimizer=\"" + optimizer + "\""});
+    CHECK(problems.find("workload.optimizer") == std::string::npos);
+    REQUIRE(bytes % weights == 0);
+    return bytes / weights;
+  };
+  CHECK(moved("sgd") == 2 * 4 + 2);
+  CHECK(moved("sgd-momentum") == 2 * (4 + 4) + 2);
+  CHECK(moved("adam") == 2 * (4 + 4 + 4) + 2);
+  CHECK(moved("adamw") == moved("adam"));
+}
+
+namespace {
+
+// Of Llama on an SN40L, by the keys behind the program's name.
+std::string zoo(const std::string& keys, const std::string& program = "rdu_train_llm.py") {
+  return "system = \"sn40l-8\"\n[model]\nconfig = \"llama-2-7b\"\n[rdu]\ncompile = \"python " + program +
+         " command=compile " + keys + "\"\n";
+}
+
+double rate_factor(const std::string& keys) {
+  return setup_of(plan_of(zoo("training.batch_size=8 " + keys))).rate_factor;
+}
+
+}  // namespace
+
+TEST_CASE("rdu section: precision options lower the rate of products by the published factors") {
+  CHECK(rate_factor("") == 1);
+  CHECK(rate_factor("samba_compile.enable_mixed_precision_ops='[softmax, gemm]'") == 1);
+  CHECK(rate_factor("samba_compile.tiling_accum=fp32") == 0.85);
+  CHECK(rate_factor("samba_compile.weight_grad_reduce=fp32") == 0.88);
+  CHECK(rate_factor("samba_compile.tiling_accum=fp32 samba_compile.weight_grad_reduce=fp32") == 0.85 * 0.88);
+  for (const char* off : {"[]", "null", "false"}) {
+    CAPTURE(off);
+    CHECK(rate_factor(std::string("samba_compile.enable_mixed_precision_ops=") + off) == 0.74);
+  }
+  const std::string start = "training.batch_size=8 ";
+  tells(zoo(start + "samba_compile.enable_mixed_precision_ops=[] samba_compile.tiling_accum=fp32"), {},
+        "warning: samba_compile.tiling_accum: has no effect: without mixed precision sums are in FP32 already");
+  tells(zoo(start + "samba_compile.enable_mixed_precision_ops=[conv]"), {},
+        "warning: samba_compile.enable_mixed_precision_ops: is taken as [gemm, softmax]: no published measurement has "
+        "another list");
+  tells(zoo("samba_compile.weight_grad_reduce=fp32", "rdu_generate_text.py"), {},
+        "warning: samba_compile.weight_grad_reduce: has no effect: there are no gradients of weights");
+  tells(zoo(start + "samba_compile.tiling_accum=fp16"), {},
+        "samba_compile.tiling_accum: unknown value \"fp16\"; expected bf16sr or fp32");
+}
+
+TEST_CASE("rdu section: the inputs' hash follows what a file of commands or rules holds, not where it lies") {
+  const TemporaryFolder folder;
+  const std::string command = "python app.py compile -b 4 -o1 --num-tiles 4 --pef-name=p";
+  const std::string rules = folder.write("rules.yaml", "a: {priority: 1, pattern: {g: {op_type: gelu}}}\n");
+  const auto hash = [&](const std::string& text) { return plan_of(training(text)).inputs_sha256; };
+  const std::string with_rules = command + " --optimization-rules " + rules;
+  const std::string first = hash(with_rules);
+  folder.write("rules.yaml", "a: {priority: 2, pattern: {g: {op_type: gelu}}}\n");
+  CHECK(hash(with_rules) != first);
+  const std::string file = folder.write("compile.sh", command);
+  CHECK(hash("@" + file) == hash(command));
+  folder.write("compile.sh", "python app.py compile -b 8 -o1 --num-tiles 4 --pef-name=p");
+  CHECK(hash("@" + file) != hash(command));
 }

@@ -51,6 +51,7 @@ struct CommandLine {
   Word sub_command;                     // "compile", "run", "test", "measure-performance"; no text when there is none
   Spelling spelling = Spelling::options;
   std::vector<FlagOccurrence> flags;        // in order, ours and those of the application that are known
+  std::vector<FlagOccurrence> nulls;        // Hydra's null: not given, whatever a shipped file sets
   std::vector<FlagOccurrence> application;  // in order, every flag that SambaFlow itself does not read
   std::vector<Word> positionals;            // behind the sub-command, taken by no flag
   std::vector<ClassifiedWord> words;        // every word of the command

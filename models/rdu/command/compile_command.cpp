@@ -59,6 +59,26 @@ void read_layout(const ArgumentReader& read, CompileCommand& command) {
   command.resources_scaling_factors = read.numbers("resources-scaling-factors");
 }
 
+// A list of operators: "[gemm, softmax]" as shipped; "[]", null or "false": none.
+Argument<bool> read_mixed_precision(const CommandLine& line, const ArgumentReader& read, Diagnostics& diagnostics) {
+  const std::string path = "enable-mixed-precision-ops";
+  const Argument<std::string> list = read.word(path, "");
+  Argument<bool> mixed{true, list.origin, list.place, list.name, list.given, list.known, list.valid && !list.unset};
+  for (const FlagOccurrence& null : line.nulls) {
+    if (null.flag->key.path != path || list.given) continue;
+    mixed = {false, origin_text(null.place), null.place, null.name, true, true, true};
+  }
+  if (!list.given || !mixed.valid) return mixed;
+  std::string operators = list.value;
+  std::erase_if(operators, [](char c) { return c == ' ' || c == '[' || c == ']'; });
+  mixed.value = !operators.empty() && operators != "false" && operators != "False";
+  if (mixed.value && operators != "gemm,softmax" && operators != "softmax,gemm") {
+    diagnostics.warning(list.place, list.name,
+                        "is taken as [gemm, softmax]: no published measurement has another list");
+  }
+  return mixed;
+}
+
 void read_compiler(const ArgumentReader& read, CompileCommand& command) {
   command.enable_hypersection = read.boolean("enable-hypersection");
   command.o1_experimental_opts = read.boolean("o1-experimental-opts");
@@ -119,6 +139,7 @@ CompileCommand typed(CommandLine line, Diagnostics& diagnostics) {
   read_level(line, read, command);
   read_layout(read, command);
   read_compiler(read, command);
+  command.mixed_precision = read_mixed_precision(line, read, diagnostics);
   read_application(read, command);
   const bool zoo = line.spelling == Spelling::overrides;
   command.pef_name = read.word("pef-name", "");

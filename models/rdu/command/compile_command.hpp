@@ -52,6 +52,7 @@ struct CompileCommand {
   Argument<std::string> graphamp_preset;
   Argument<std::string> tiling_accum;        // Model Zoo: "bf16sr", "fp32"; empty: not given
   Argument<std::string> weight_grad_reduce;  // likewise
+  Argument<bool> mixed_precision;            // Model Zoo: some operators in mixed FP32 and BF16; default: true
   Argument<std::string> target_version;      // "1.19.1"; empty: not given
   Argument<bool> mac_v1, mac_v2;
   Argument<bool> stochastic_rounding;

@@ -111,6 +111,12 @@ const ShippedConfig* shipped_config(const CommandLine& line) {
   return nullptr;
 }
 
+std::optional<bool> shipped_program_generates(std::string_view program) {
+  const auto known = std::ranges::find(shipped_configs(), program, &ShippedConfig::program);
+  if (known == shipped_configs().end()) return std::nullopt;
+  return std::ranges::count(known->settings, "inference", &Settings::value_type::first) > 0;
+}
+
 void add_shipped_defaults(CommandLine& line) {
   const ShippedConfig* config = shipped_config(line);
   if (config == nullptr) return;

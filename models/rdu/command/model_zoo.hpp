@@ -4,6 +4,7 @@
 // Source: sambanova/modelzoo, examples/nlp/{text_generation,training}/config/*_rdu*.yaml and
 // sambanova_modelzoo/libs/nlp/args/nlp_default_args.yaml.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,9 @@ struct ShippedConfig {
 
 // The shipped file that a command reads; null when the program or the file is none of them.
 const ShippedConfig* shipped_config(const CommandLine& line);
+
+// Whether a program of Model Zoo, by its file name, generates tokens; else it trains. Empty: none of its programs.
+std::optional<bool> shipped_program_generates(std::string_view program);
 
 // Adds what the shipped file sets and the command does not, marked with `shipped_in`.
 void add_shipped_defaults(CommandLine& line);

@@ -17,6 +17,14 @@ namespace {
 constexpr std::array<std::string_view, 10> k_options_with_value{
     "--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd", "--package", "-p", "--cfg", "-c"};
 
+constexpr std::string_view k_training = "training";
+constexpr std::string_view k_generation = "generation";
+
+// "training" of "training.batch_size".
+std::string_view section_of(std::string_view key) {
+  return key.substr(0, key.find('.'));
+}
+
 // Without the quotes that Hydra's grammar has inside of the shell's.
 Word unquoted(Word word) {
   const std::string& text = word.text;
@@ -71,9 +79,10 @@ class Parser {
       }
     }
     check_plus();
+    drop_other_section();
     add_shipped_defaults(line_);
     std::erase_if(line_.flags, [&](const FlagOccurrence& used) {
-      return !used.shipped_in.empty() && std::find(nulls_.begin(), nulls_.end(), used.flag) != nulls_.end();
+      return !used.shipped_in.empty() && std::ranges::count(line_.nulls, used.flag, &FlagOccurrence::flag) > 0;
     });
   }
 
@@ -112,14 +121,18 @@ class Parser {
     }
     if (found.flag == nullptr) {
       unknown_compiler_key(word, key);
-    } else if (value.text.empty() || value.text == "null") {
+    } else if (value.text == "null") {
       std::erase_if(line_.flags, [&](const FlagOccurrence& used) { return used.flag == found.flag; });
-      nulls_.push_back(found.flag);  // Hydra's way to say: not given, whatever the file sets
+      line_.nulls.push_back(std::move(found));
+      return;
+    } else if (value.text.empty() && value.unset.empty()) {
+      if (found.valid) diagnostics_.error(word.place, key, "has an empty value", "a value, or " + key + "=null");
       return;
     }
     found.values =
         found.flag != nullptr && found.flag->takes_several() ? elements_of(value) : std::vector<Word>{unquoted(value)};
-    if (found.flag != nullptr && line_.find(found.flag->key.path) != nullptr) {
+    const FlagOccurrence* earlier = found.flag != nullptr ? line_.find(found.flag->key.path) : nullptr;
+    if (earlier != nullptr && section_of(earlier->name) == section_of(key)) {
       diagnostics_.warning(word.place, key, "is given again; the last one counts");
     }
     if (!ours) line_.application.push_back(found);
@@ -137,6 +150,33 @@ class Parser {
       std::replace(meant.begin(), meant.end(), '-', '_');
     }
     diagnostics_.warning(word.place, key, "is no key of the compiler that is known here; it has no effect", "", meant);
+  }
+
+  // Programs that train read training.*, those that generate generation.*: what is given to the others acts on nothing.
+  void drop_other_section() {
+    const std::string_view read = section_that_is_read();
+    std::erase_if(line_.flags, [&](const FlagOccurrence& used) {
+      const std::string_view section = section_of(used.name);
+      const bool other = section != read && (section == k_training || section == k_generation);
+      if (!other || !used.flag->without_effect.empty()) return false;
+      const std::string instead = std::string(read) + used.name.substr(section.size());
+      diagnostics_.warning(used.place, used.name,
+                           fmt::format("has no effect: {} reads {}", line_.program_name(), instead));
+      return true;
+    });
+  }
+
+  // Of a program that is not Model Zoo's: that of its mode where both are given, else the one that is.
+  std::string_view section_that_is_read() const {
+    if (const std::optional<bool> generates = shipped_program_generates(line_.program_name())) {
+      return *generates ? k_generation : k_training;
+    }
+    const auto given = [&](std::string_view section) {
+      return std::ranges::any_of(line_.flags, [&](const auto& used) { return section_of(used.name) == section; });
+    };
+    if (!given(k_generation)) return k_training;
+    if (!given(k_training)) return k_generation;
+    return line_.find("inference") != nullptr ? k_generation : k_training;
   }
 
   // Only the shipped files are known; with a file of the user's own, any key may stand in it.
@@ -158,7 +198,6 @@ class Parser {
   Diagnostics& diagnostics_;
   std::size_t at_;
   std::vector<std::pair<std::string, Place>> without_plus_;
-  std::vector<const FlagSpec*> nulls_;
 };
 
 }  // namespace

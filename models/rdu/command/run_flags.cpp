@@ -18,6 +18,7 @@ struct Zoo {
   const char* key;
   const char* summary;
   const char* without_effect;
+  std::vector<std::string> choices = {};
 };
 
 struct Variable {
@@ -88,11 +89,15 @@ void add_run_flags(std::vector<FlagSpec>& table) {
 
 void add_zoo_keys(std::vector<FlagSpec>& table) {
   const std::vector<Zoo> keys{
-      {"tiling-accum", text, "samba_compile.tiling_accum", "accumulation between tiles: bf16sr or fp32", ""},
-      {"weight-grad-reduce", text, "samba_compile.weight_grad_reduce", "reduction of weight gradients: bf16sr or fp32",
-       ""},
+      {"tiling-accum", choice, "samba_compile.tiling_accum", "accumulation between tiles", "", {"bf16sr", "fp32"}},
+      {"weight-grad-reduce",
+       choice,
+       "samba_compile.weight_grad_reduce",
+       "reduction of weight gradients",
+       "",
+       {"bf16sr", "fp32"}},
       {"enable-mixed-precision-ops", text, "samba_compile.enable_mixed_precision_ops",
-       "operators in mixed FP32 and BF16", ""},
+       "list of operators in mixed FP32 and BF16; [] or null: none", ""},
       {"all-regions-hbm", boolean, "samba_compile.all_regions_hbm", "keeps every region in HBM on SN40L", k_unmeasured},
       {"hbm-auto-alloc", text, "samba_compile.hbm_auto_alloc", "how HBM and DDR are allocated", k_unmeasured},
       {"enable-pcu-scaling", boolean, "samba_compile.enable_pcu_scaling", "scales the compute units", k_unmeasured},
@@ -113,7 +118,7 @@ void add_zoo_keys(std::vector<FlagSpec>& table) {
   };
   for (const Zoo& key : keys) {
     Builder row(key.path, key.type, {}, key.summary);
-    row.source(k_model_zoo).zoo({key.key}).no_effect(key.without_effect);
+    row.source(k_model_zoo).zoo({key.key}).choices(key.choices).no_effect(key.without_effect);
     if (*key.without_effect == '\0') row.effects("FP32 lowers the rate of matrix products");
     table.push_back(row.done());
   }

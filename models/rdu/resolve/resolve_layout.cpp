@@ -1,0 +1,128 @@
+// How RDUs share a copy of the model, how many copies there are, and that the nodes have room for them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/rdu/compile_graphs.hpp"
+#include "models/rdu/node.hpp"
+#include "models/rdu/resolve/resolution.hpp"
+#include "sim/config/key_spec.hpp"
+
+namespace podsim::rdu {
+namespace {
+
+void read_parts(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const ChipConstants& chip = resolution.chip();
+  RduSetup& setup = resolution.setup();
+  setup.level = compile.optimization_level.value;
+  setup.tensor_parallel = compile.tensor_parallel.value;
+  const CopySize size = copy_size(compile, resolution.system);
+  setup.parts = size.rdus;
+  setup.tiles_per_part = std::min(size.tiles, chip.tiles);
+  if (setup.fused_generation) {
+    if (!compile.n_chips.given) setup.parts = resolution.plan->constants.system.rdus;
+    setup.tiles_per_part = chip.tiles;
+    if (setup.parts > 1) setup.tensor_parallel = TensorParallel::weight;
+  } else if (size.halves_batch) {
+    setup.tensor_parallel = TensorParallel::batch;
+    setup.parts = size.rdus * chip.dies;
+    setup.tiles_per_part = size.tiles / chip.dies;
+  }
+  if (setup.parts > 1 && setup.tensor_parallel == TensorParallel::none) {
+    resolution.diagnostics.error(compile.n_chips.place, "rdu.compile",
+                                 fmt::format("{} RDUs for one copy without a way to share it", setup.parts),
+                                 "--tensor-parallel batch or weight");
+  }
+}
+
+// Whether the number of copies is known.
+bool read_number_of_copies(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const std::optional<LaunchCommand>& launch = resolution.commands.launch;
+  RduSetup& setup = resolution.setup();
+  const std::optional<std::int64_t> written = read_integer(resolution.context.section, "replicas");
+  std::string origin = resolution.origin("replicas", "default");
+  if (written) {
+    setup.replicas = *written;
+  } else if (launch && launch->ranks.given && sound(launch->ranks)) {
+    setup.replicas = launch->ranks.value;
+    origin = launch->ranks.origin;
+  } else if (compile.data_parallel.value && resolution.training()) {
+    resolution.diagnostics.error(compile.data_parallel.place, "rdu.replicas",
+                                 "is missing: a data-parallel program runs as many copies as it is launched with",
+                                 "rdu.replicas, or a launch command with its number of ranks");
+    return false;
+  }
+  resolution.record("replicas", std::to_string(setup.replicas), origin);
+  setup.reduces_gradients = resolution.training() && compile.data_parallel.value;
+  if (resolution.training() && written && setup.replicas > 1 && !setup.reduces_gradients) {
+    resolution.diagnostics.warning(resolution.place_of("replicas"), "rdu.replicas",
+                                   "copies without --data-parallel train a model each: nothing is reduced among them");
+  }
+  return true;
+}
+
+void check_room(Resolution& resolution) {
+  RduSetup& setup = resolution.setup();
+  const FamilyContext& context = resolution.context;
+  const std::int64_t tiles = resolution.plan->constants.system.rdus * context.nodes * resolution.chip().tiles;
+  const std::int64_t per_replica = setup.parts * setup.tiles_per_part;
+  const std::int64_t most = tiles / per_replica;
+  if (setup.replicas >= 1 && setup.replicas <= most) return;
+  const std::int64_t asked = setup.replicas;
+  setup.replicas = 1;     // for the checks that follow
+  if (asked < 1) return;  // reported
+  const bool written = context.section.find("replicas") != nullptr;
+  resolution.diagnostics.error(
+      written ? resolution.place_of("replicas") : resolution.compile().line.place, "rdu.replicas",
+      fmt::format("{} of {} tiles each need {} tiles; {} node{} of {} have {}", asked, per_replica,
+                  static_cast<double>(asked) * static_cast<double>(per_replica), context.nodes,
+                  context.nodes == 1 ? "" : "s", context.system, tiles),
+      most >= 1 ? fmt::format("at most {}, or more in system.nodes", most) : "more in system.nodes");
+}
+
+void share_model(Resolution& resolution) {
+  RduPlan& plan = *resolution.plan;
+  plan.share = plan.model;
+  const RduSetup& setup = plan.setup;
+  if (setup.tensor_parallel != TensorParallel::weight || setup.parts == 1 || plan.model.layers == 0) return;
+  std::string problem;
+  const auto share = cut_weights(plan.model, setup.parts, problem);
+  if (!share) {
+    resolution.diagnostics.error(resolution.compile().n_chips.place, "rdu.compile", problem,
+                                 "a number of RDUs that divides them");
+    return;
+  }
+  plan.share = *share;
+}
+
+}  // namespace
+
+void read_layout(Resolution& resolution) {
+  read_parts(resolution);
+  if (read_number_of_copies(resolution)) check_room(resolution);
+  share_model(resolution);
+}
+
+void check_slowdown(Resolution& resolution) {
+  const RduSetup& setup = resolution.setup();
+  const std::int64_t tiles = resolution.chip().tiles;
+  const std::int64_t devices = setup.replicas * setup.parts;
+  std::vector<double>& slowdown = resolution.plan->slowdown;
+  slowdown.assign(static_cast<std::size_t>(devices), 1.0);
+  for (const auto& [device, factor] : resolution.context.slowdown) {
+    bool known = false;
+    for (std::int64_t i = 0; i < devices; ++i) {
+      if (device != part_name(setup, tiles, i / setup.parts, i % setup.parts)) continue;
+      slowdown[static_cast<std::size_t>(i)] = factor;
+      known = true;
+    }
+    if (known) continue;
+    resolution.diagnostics.error(resolution.context.section.place(), "system.slowdown." + device, "no such device",
+                                 fmt::format("such as {}", part_name(setup, tiles, 0, 0)));
+  }
+}
+
+}  // namespace podsim::rdu

@@ -1,0 +1,143 @@
+// The run: batch, what the compiler is asked for, the host around a step, the rates that follow.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/rdu/resolve/resolution.hpp"
+#include "models/rdu/section_rates.hpp"
+
+namespace podsim::rdu {
+namespace {
+
+void read_batch(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  RduSetup& setup = resolution.setup();
+  setup.batch = resolution.context.settings.micro_batch_size;
+  if (setup.tensor_parallel == TensorParallel::batch && setup.batch % setup.parts != 0) {
+    resolution.diagnostics.error(
+        compile.batch_size.place, "workload.micro_batch_size",
+        fmt::format("{} does not divide among {} copies of half an RDU or more", setup.batch, setup.parts),
+        fmt::format("a multiple of {}, or fewer tiles", setup.parts));
+  }
+  if (resolution.training() && sound(compile.grad_accumulation_steps)) {
+    setup.gradient_accumulation_steps = std::max<std::int64_t>(1, compile.grad_accumulation_steps.value);
+  }
+}
+
+void read_factors(Resolution& resolution) {
+  const Argument<std::vector<double>>& written = resolution.compile().resources_scaling_factors;
+  const std::vector<double>& factors = written.value;
+  if (!sound(written) || factors.empty()) return;
+  constexpr double k_least = 0.05;
+  if (*std::ranges::min_element(factors) < k_least) {
+    resolution.diagnostics.error(written.place, written.name, "leaves a graph type hardly any resources",
+                                 "factors of at least 0.05");
+    return;
+  }
+  ResourceFactors& used = resolution.setup().factors;
+  if (factors.size() == 3) used = {factors[0], factors[1], factors[2], factors[2]};
+  if (factors.size() == 4) used = {factors[0], factors[1], factors[2], factors[3]};
+}
+
+void read_compiler(Resolution& resolution) {
+  RduSetup& setup = resolution.setup();
+  setup.hypersections = resolution.compile().enable_hypersection.value;
+  setup.placement_reused = resolution.choose("placement_reused", false);
+  setup.recompute = resolution.training() && resolution.context.settings.recompute;
+  read_factors(resolution);
+  const Argument<std::string>& decisions = resolution.compile().human_decision;
+  const bool file = !decisions.value.empty();
+  setup.human_decision = resolution.choose("mapping_quality", file ? "human-decision" : "generated",
+                                           file ? decisions.origin : "default") == "human-decision";
+}
+
+void read_host(Resolution& resolution) {
+  if (!resolution.training()) {
+    resolution.warn_without_effect({"host_model"}, "of training alone");
+    return;
+  }
+  const std::optional<LaunchCommand>& launch = resolution.commands.launch;
+  RduSetup& setup = resolution.setup();
+  setup.reduce_on_rdu = launch && launch->reduce_on_rdu.value;
+  const bool profiled = launch && launch->uses(LauncherKind::sambatune);
+  const std::string host =
+      resolution.choose("host_model", profiled ? "profiled" : "production", profiled ? "sambatune" : "default");
+  setup.host = host == "profiled" ? HostModel::profiled : HostModel::production;
+}
+
+// Flags that decide other runs than this one, or that are read and not modelled.
+void warn_of_idle_flags(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const RduSetup& setup = resolution.setup();
+  const auto idle = [&](const auto& argument, const char* why) {
+    if (argument.given && argument.valid) resolution.diagnostics.warning(argument.place, argument.name, why);
+  };
+  const char* const streaming = "has no effect: the whole batch of a step streams through each section once";
+  if (compile.microbatch_size.value != compile.batch_size.value) idle(compile.microbatch_size, streaming);
+  if (compile.num_spatial_batches.value > 1) idle(compile.num_spatial_batches, streaming);
+  if (compile.mapping.value == Mapping::spatial) {
+    idle(compile.mapping, "has no effect: sections follow each other in time");
+  }
+  idle(compile.human_decision, "is not read: that there is such a file sets rdu.mapping_quality");
+  if (!setup.fused_generation) return;
+  const char* const fused = "has no effect: generation on this chip has a fused section per layer, over all tiles";
+  if (setup.level != OptimizationLevel::o3) idle(compile.optimization_level, fused);
+  if (compile.tensor_parallel.value == TensorParallel::batch) {
+    idle(compile.tensor_parallel, "is taken as weight: generation on this chip shares the weights");
+  }
+  if (compile.num_tiles.value != resolution.chip().tiles) idle(compile.num_tiles, fused);
+}
+
+bool widens(const Argument<std::string>& accumulation) {
+  return accumulation.valid && accumulation.value == "fp32";
+}
+
+// Of the rate of products. Without mixed precision everything is as wide as the other two would make it.
+double precision_factor(const Resolution& resolution) {
+  const PrecisionConstants& precision = resolution.plan->constants.precision;
+  const CompileCommand& compile = resolution.compile();
+  if (!compile.mixed_precision.value) return precision.without_mixed_precision;
+  double factor = 1;
+  if (widens(compile.tiling_accum)) factor *= precision.single_accumulation;
+  if (resolution.training() && widens(compile.weight_grad_reduce)) factor *= precision.single_weight_gradients;
+  return factor;
+}
+
+void warn_of_idle_precision(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const auto idle = [&](const Argument<std::string>& argument, const char* why) {
+    if (argument.given && widens(argument)) resolution.diagnostics.warning(argument.place, argument.name, why);
+  };
+  if (!resolution.training()) idle(compile.weight_grad_reduce, "has no effect: there are no gradients of weights");
+  if (compile.mixed_precision.value) return;
+  const char* const wide = "has no effect: without mixed precision sums are in FP32 already";
+  idle(compile.tiling_accum, wide);
+  if (resolution.training()) idle(compile.weight_grad_reduce, wide);
+}
+
+}  // namespace
+
+void read_run(Resolution& resolution) {
+  read_batch(resolution);
+  read_compiler(resolution);
+  read_host(resolution);
+  warn_of_idle_flags(resolution);
+  warn_of_idle_precision(resolution);
+}
+
+void fill_rates(Resolution& resolution) {
+  RduPlan& plan = *resolution.plan;
+  RduSetup& setup = plan.setup;
+  plan.allotment = allot(plan.constants.chip, setup.tiles_per_part);
+  plan.rates = section_rates(plan.constants.section, plan.allotment, setup.human_decision);
+  setup.rate_factor = precision_factor(resolution);
+  plan.rates.efficiency *= setup.rate_factor;
+  const ChipConstants& chip = plan.constants.chip;
+  if (chip.hbm) plan.rates.memory = chip.hbm->bandwidth * plan.allotment.chips;
+  // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
+  const bool ahead = resolution.training() && setup.host == HostModel::production;
+  if (ahead || chip.hbm) plan.rates.issue_interval = Duration();
+}
+
+}  // namespace podsim::rdu

@@ -63,12 +63,12 @@ Duration profiled_host_time(const RduPlan& plan) {
   const DeviceTime device = device_time(plan.compiled.partition, plan.compiled.work, plan.rates);
   Duration time = host.profiled_step;
   if (plan.setup.level == OptimizationLevel::o0) time += host.profiled_step_o0;
-  return time + device.total * (host.profiled_growth * static_cast<double>(plan.model.parameter_count()) / 1e9);
+  return time + device.total * (host.profiled_growth * static_cast<double>(plan.parameter_count()) / 1e9);
 }
 
 Bytes reduced_gradients(const RduPlan& plan) {
   constexpr std::int64_t k_bf16 = 2;
-  return Bytes(k_bf16) * plan.share.parameter_count();
+  return Bytes(k_bf16) * plan.share_parameters();
 }
 
 }  // namespace podsim::rdu

@@ -152,20 +152,22 @@ class Resolver {
 
   void read_model() {
     const auto model = describe_transformer(context_.shape, context_.settings);
-    if (!model) {
+    plan_->unet = describe_unet(context_.shape, context_.settings);
+    if (!model && !plan_->unet) {
       diagnostics_.error(context_.section.place(), "model.config",
                          fmt::format("the operators of a {} are not known for RDUs", context_.shape.type),
-                         "a model of type gpt2, llama, mistral, bert or roberta");
+                         "a model of type gpt2, llama, mistral, bert, roberta or unet");
       return;
     }
-    plan_->model = *model;
-    const double weights = approximate_weights(*model);
+    if (plan_->unet) check_image();
+    if (model) plan_->model = *model;
+    const double weights = model ? approximate_weights(*model) : 0.0;
     if (weights > k_most_weights) {
       too_large(
           fmt::format("about {:.1e} weights are more than the {:.0e} that are simulated", weights, k_most_weights));
     }
     setup().run = context_.settings.mode;
-    if (setup().run == RunMode::generation && model->head != RduHead::causal_lm) {
+    if (setup().run == RunMode::generation && (!model || model->head != RduHead::causal_lm)) {
       diagnostics_.error(
           context_.section.place(), "workload.mode",
           fmt::format("a {} with head {} generates no tokens", context_.shape.type, context_.settings.head),
@@ -187,6 +189,22 @@ class Resolver {
     plan_->resolved_keys.push_back({"workload.precision", "\"bf16\"", origin});
     if (settings.packing_factor != 1.0) {
       diagnostics_.error(context_.section.place(), "workload.packing_factor", "is not modelled for RDUs", "1");
+    }
+  }
+
+  void check_image() {
+    const UnetSizes& sizes = plan_->unet->sizes;
+    const std::int64_t multiple = std::int64_t{1} << sizes.depth;
+    if (sizes.image_size % multiple != 0) {
+      diagnostics_.error(
+          context_.section.place(), "workload.image_size",
+          fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
+          fmt::format("a multiple of {}", multiple));
+    }
+    if (training() && context_.settings.recompute) {
+      diagnostics_.warning(context_.section.place(), "workload.recompute",
+                           "has no effect: no recomputation is known of image networks on RDUs");
+      context_.settings.recompute = false;
     }
   }
 
@@ -253,6 +271,11 @@ class Resolver {
 
   void share_model() {
     plan_->share = plan_->model;
+    if (plan_->unet && setup().tensor_parallel == TensorParallel::weight && setup().parts > 1) {
+      diagnostics_.error(compile().n_chips.place, "rdu.compile",
+                         "the kernels of an image network are not cut over RDUs", "--tensor-parallel batch");
+      return;
+    }
     if (setup().tensor_parallel != TensorParallel::weight || setup().parts == 1 || plan_->model.layers == 0) return;
     std::string problem;
     const auto share = cut_weights(plan_->model, setup().parts, problem);

@@ -120,7 +120,8 @@ class RowToExperiment {
       if (result_.quantity == "sequences_per_s") result_.quantity = "images_per_s";
     }
     cells_.set("model.config", model);
-    if (generation_ && hbm_ && model.starts_with("llama-2")) cells_.set("rdu.endpoint", "legacy");
+    legacy_ = generation_ && hbm_ && model.starts_with("llama-2");
+    if (legacy_) cells_.set("rdu.endpoint", "legacy");
     if (!gpt2) return;
     const std::array<std::pair<const char*, const char*>, 5> columns{{{"hidden_size", "hidden_size"},
                                                                       {"layers", "num_hidden_layers"},
@@ -139,7 +140,10 @@ class RowToExperiment {
     const std::int64_t input = cells_.cell("input_tokens").empty() ? length - output : cells_.count("input_tokens", 1);
     cells_.set("workload.input_tokens", input);
     cells_.set("workload.output_tokens", output);
-    cells_.set("rdu.static_sequence_length", length);
+    // Of an endpoint the column has the longest of its contexts.
+    const bool endpoint = hbm_ && !legacy_;
+    if (endpoint && cells_.cell("static_seq_length").empty()) return;
+    cells_.set(endpoint ? "rdu.longest_context" : "rdu.static_sequence_length", length);
   }
 
   void read_command() {
@@ -174,6 +178,7 @@ class RowToExperiment {
   bool training_ = false;
   bool hbm_ = false;
   bool images_ = false;
+  bool legacy_ = false;
   std::int64_t chips_ = 1;
 };
 

@@ -11,6 +11,7 @@
 #include "models/rdu/fusion_match.hpp"
 #include "models/rdu/node.hpp"
 #include "models/rdu/rdu_keys.hpp"
+#include "models/rdu/resolve_checks.hpp"
 #include "models/rdu/step_cost.hpp"
 #include "models/rdu/transformer_graph.hpp"
 #include "sim/config/key_spec.hpp"
@@ -27,15 +28,6 @@ bool sound(const Argument<T>& argument) {
 // Times the bytes of a parameter and the models of a node they fit 64 bits.
 constexpr double k_most_weights = 1e13;
 constexpr double k_most_bytes = 4e18;  // of one kind, so that sums fit 64 bits
-
-// Without overflow, for dimensions of any size.
-double approximate_weights(const TransformerDescription& model) {
-  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
-  const double query = number(model.heads) * number(model.head_dim);
-  const double keys = number(model.kv_heads) * number(model.head_dim);
-  const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
-  return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
-}
 
 class Resolver {
  public:
@@ -159,7 +151,7 @@ class Resolver {
                          "a model of type gpt2, llama, mistral, bert, roberta or unet");
       return;
     }
-    if (plan_->unet) check_image();
+    if (plan_->unet) check_image(*plan_->unet, context_, diagnostics_);
     if (model) plan_->model = *model;
     const double weights = model ? approximate_weights(*model) : 0.0;
     if (weights > k_most_weights) {
@@ -189,22 +181,6 @@ class Resolver {
     plan_->resolved_keys.push_back({"workload.precision", "\"bf16\"", origin});
     if (settings.packing_factor != 1.0) {
       diagnostics_.error(context_.section.place(), "workload.packing_factor", "is not modelled for RDUs", "1");
-    }
-  }
-
-  void check_image() {
-    const UnetSizes& sizes = plan_->unet->sizes;
-    const std::int64_t multiple = std::int64_t{1} << sizes.depth;
-    if (sizes.image_size % multiple != 0) {
-      diagnostics_.error(
-          context_.section.place(), "workload.image_size",
-          fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
-          fmt::format("a multiple of {}", multiple));
-    }
-    if (training() && context_.settings.recompute) {
-      diagnostics_.warning(context_.section.place(), "workload.recompute",
-                           "has no effect: no recomputation is known of image networks on RDUs");
-      context_.settings.recompute = false;
     }
   }
 
@@ -316,8 +292,9 @@ class Resolver {
           choose("host_model", profiled ? "profiled" : "production", profiled ? "sambatune" : "default") == "profiled"
               ? HostModel::profiled
               : HostModel::production;
-      warn_without_effect({"orchestration", "static_sequence_length", "endpoint", "experts", "switch_every_request"},
-                          "of generation alone");
+      warn_without_effect(
+          {"orchestration", "static_sequence_length", "longest_context", "endpoint", "experts", "switch_every_request"},
+          "of generation alone");
     } else {
       warn_without_effect({"host_model"}, "of training alone");
     }
@@ -377,10 +354,20 @@ class Resolver {
     const std::optional<std::int64_t> written = read_integer(context_.section, "static_sequence_length");
     const Argument<std::int64_t>* compiled = compile().shape("max-seq-length");
     const bool from_command = compiled != nullptr && compiled->known && sound(*compiled) && compiled->value > 0;
-    setup().static_length = written.value_or(from_command ? compiled->value : plan_->model.positions);
+    setup().legacy_endpoint = choose("endpoint", "current", "default") == "legacy";
+    const bool deployed = setup().fused_generation && !setup().legacy_endpoint;
+    std::string idle = deployed ? "" : "it is of current endpoints on a chip with HBM alone";
+    if (written || from_command) idle = "the context of the run is stated";
+    const std::int64_t longest =
+        read_longest_context(context_, plan_->model.positions, idle, plan_->resolved_keys, diagnostics_);
+    const std::int64_t tokens = settings.input_tokens + settings.output_tokens;
+    const std::int64_t chosen = deployed ? deployed_context(tokens, longest, plan_->constants.serving) : longest;
+    setup().static_length = written.value_or(from_command ? compiled->value : chosen);
+    const char* const origin =
+        deployed ? "default: the shortest deployed context that holds a request" : "default: the model's maximum";
     record("static_sequence_length", std::to_string(setup().static_length),
            written ? origin_of(context_.section.find("static_sequence_length")->place())
-                   : (from_command ? compiled->origin : "default: the model's maximum"));
+                   : (from_command ? compiled->origin : origin));
     const std::int64_t needed = setup().input_tokens + setup().output_tokens;
     if (setup().static_length > plan_->model.positions) {
       diagnostics_.error(
@@ -401,7 +388,6 @@ class Resolver {
       diagnostics_.error(context_.section.find("orchestration")->place(), "rdu.orchestration",
                          "the hardware of this chip does not launch sections", "\"software\"");
     }
-    setup().legacy_endpoint = choose("endpoint", "current", "default") == "legacy";
     setup().padded_prompt =
         padded_prompt(setup().input_tokens, setup().static_length, setup().legacy_endpoint, plan_->constants.serving);
   }

@@ -140,10 +140,9 @@ class UnetStepBuilder {
       case UnetLayer::Kind::convolution:
         break;
     }
-    const TensorId normed =
-        training_ ? normalise("normalisation", "batch_norm", "statistics", {saved.convolved}, saved.convolved,
-                              saved.output_bytes, layer.shape.out_channels)
-                  : unary("normalisation", "batch_norm", {saved.convolved}, saved.output_bytes);
+    const TensorId normed = training_ ? normalise("normalisation", "batch_norm", "statistics", {saved.convolved},
+                                                  saved.convolved, saved.output_bytes, layer.shape.out_channels)
+                                      : unary("normalisation", "batch_norm", {saved.convolved}, saved.output_bytes);
     return unary("activation", "relu", {normed}, saved.output_bytes);
   }
 

@@ -23,7 +23,8 @@ class LayerList {
       layers_.push_back({"up " + number, UnetLayer::Kind::upsampling, level, false, false, upsampling_shape(level)});
       add_block("decoder " + number, level, 2 * features(level), false);
     }
-    layers_.push_back({"output", UnetLayer::Kind::output, 0, false, false, shape(0, features(0), sizes_.out_channels, 1)});
+    layers_.push_back(
+        {"output", UnetLayer::Kind::output, 0, false, false, shape(0, features(0), sizes_.out_channels, 1)});
     return std::move(layers_);
   }
 
@@ -104,10 +105,10 @@ std::optional<ModelShape> Unet::read(const Value& config, const Value& overrides
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
   if (shape["image_size"] % (std::int64_t{1} << depth) != 0) {
-    diagnostics.error(config.place(), "image_size",
-                      std::to_string(shape["image_size"]) + " pixels cannot be halved " + std::to_string(depth) +
-                          " times",
-                      "a multiple of " + std::to_string(std::int64_t{1} << depth));
+    diagnostics.error(
+        config.place(), "image_size",
+        std::to_string(shape["image_size"]) + " pixels cannot be halved " + std::to_string(depth) + " times",
+        "a multiple of " + std::to_string(std::int64_t{1} << depth));
     return std::nullopt;
   }
   shape.name = "U-Net, " + std::to_string(depth) + " levels, " + std::to_string(features) + " features";

@@ -49,7 +49,9 @@ system = "sn30"
 config = "unet"
 [rdu]
 define = { UNET = "unet", "2" = "256", BS = "256", NUM_TILES = "4", OUTDIR = "out" }
-compile = "python ${UNET}/compile.py compile --mac-v2 --in-channels=3 --in-width=${2} --in-height=${2} --batch-size=${BS} --enable-conv-tiling --num-tiles=4 --pef-name=unet_train_${BS}_${2}_single_${NUM_TILES} --output-folder=${OUTDIR}"
+compile = '''python ${UNET}/compile.py compile --mac-v2 --in-channels=3 --in-width=${2} --in-height=${2} \
+--batch-size=${BS} --enable-conv-tiling --num-tiles=4 --pef-name=unet_train_${BS}_${2}_single_${NUM_TILES} \
+--output-folder=${OUTDIR}'''
 )" + more;
 }
 
@@ -119,7 +121,9 @@ TEST_CASE("rdu unet: o3 takes what another program computed from the same rules"
 }
 
 TEST_CASE("rdu unet: published commands run, with the image size and features that they name") {
-  const Ran one = run_of(published(R"(launch = "srun python hook.py run --in-channels=3 --in-width=${2} --in-height=${2} --init-features 32 --batch-size=${BS} --epochs 10 --pef=out/unet_train_256_256_single_4/unet_train_256_256_single_4.pef"
+  const Ran one = run_of(published(
+      R"(launch = '''srun python hook.py run --in-channels=3 --in-width=${2} --in-height=${2} --init-features 32 \
+--batch-size=${BS} --epochs 10 --pef=out/unet_train_256_256_single_4/unet_train_256_256_single_4.pef'''
 host_model = "profiled"
 )"));
   CHECK(one.plan.settings.image_size == 256);
@@ -134,8 +138,9 @@ host_model = "profiled"
 }
 
 TEST_CASE("rdu unet: what contradicts the commands, or is not known of image networks, is told") {
-  tells(k_half, {"workload.image_size=256", "rdu.compile=\"python u.py compile -b 8 --num-tiles 4 --in-width 512\""},
-        "workload.image_size: is 256, but the compile command says --in-width 512; expected one of them, or both equal");
+  tells(
+      k_half, {"workload.image_size=256", "rdu.compile=\"python u.py compile -b 8 --num-tiles 4 --in-width 512\""},
+      "workload.image_size: is 256, but the compile command says --in-width 512; expected one of them, or both equal");
   tells(k_half,
         {"model.init_features=64", "rdu.launch=\"python u.py run --init-features 32 -b 256 --pef=out/u/u.pef\""},
         "model.init_features: is 64, but the launch command says --init-features 32; expected one of them, or both "

@@ -76,6 +76,8 @@ compile = "python u.py compile -b 8 --num-tiles 4"
   CHECK(problems_of(R"(system = "bow-pod16"
 [model]
 config = "unet"
-)").find("model.config: feature maps of a unet pass over the layers between, which placements on IPUs do not carry; "
-         "expected another model, or an RDU system") != std::string::npos);
+)")
+            .find("model.config: feature maps of a unet pass over the layers between, which placements on IPUs do not "
+                  "carry; "
+                  "expected another model, or an RDU system") != std::string::npos);
 }

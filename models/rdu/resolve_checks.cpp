@@ -1,0 +1,51 @@
+#include "models/rdu/resolve_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/plan/settings_reader.hpp"
+
+namespace podsim::rdu {
+
+void check_image(const UnetDescription& model, FamilyContext& context, Diagnostics& diagnostics) {
+  const UnetSizes& sizes = model.sizes;
+  const std::int64_t multiple = std::int64_t{1} << sizes.depth;
+  if (sizes.image_size % multiple != 0) {
+    diagnostics.error(
+        context.section.place(), "workload.image_size",
+        fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
+        fmt::format("a multiple of {}", multiple));
+  }
+  if (context.settings.mode != RunMode::training || !context.settings.recompute) return;
+  diagnostics.warning(context.section.place(), "workload.recompute",
+                      "has no effect: no recomputation is known of image networks on RDUs");
+  context.settings.recompute = false;
+}
+
+std::int64_t read_longest_context(const FamilyContext& context, std::int64_t positions, const std::string& why_idle,
+                                  std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
+  const std::optional<std::int64_t> written = read_integer(context.section, "longest_context");
+  if (!written) return positions;
+  const Place& place = context.section.find("longest_context")->place();
+  if (!why_idle.empty()) {
+    diagnostics.warning(place, "rdu.longest_context", "has no effect: " + why_idle);
+    return positions;
+  }
+  resolved.push_back({"rdu.longest_context", std::to_string(*written), origin_of(place)});
+  if (*written <= positions) return std::max<std::int64_t>(1, *written);
+  diagnostics.error(place, "rdu.longest_context",
+                    fmt::format("{} is more than the model's {} positions", *written, positions),
+                    "at most as many, or a larger model.max_position_embeddings");
+  return positions;
+}
+
+double approximate_weights(const TransformerDescription& model) {
+  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+  const double query = number(model.heads) * number(model.head_dim);
+  const double keys = number(model.kv_heads) * number(model.head_dim);
+  const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
+  return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
+}
+
+}  // namespace podsim::rdu

@@ -1,0 +1,25 @@
+#pragma once
+// What an image network and a deployment of generation ask of an experiment, beside the commands.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/rdu/transformer_description.hpp"
+#include "models/rdu/unet_graph.hpp"
+#include "sim/plan/family.hpp"
+
+namespace podsim::rdu {
+
+// Of a transformer, without overflow for dimensions of any size.
+double approximate_weights(const TransformerDescription& model);
+
+// An image must be halved once per level; recomputation has no effect and is turned off.
+void check_image(const UnetDescription& model, FamilyContext& context, Diagnostics& diagnostics);
+
+// The longest context among which a request finds its own: what is written, else the model's `positions`. `why_idle`
+// says why none is looked for; empty when one is.
+std::int64_t read_longest_context(const FamilyContext& context, std::int64_t positions, const std::string& why_idle,
+                                  std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics);
+
+}  // namespace podsim::rdu

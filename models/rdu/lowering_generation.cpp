@@ -64,7 +64,8 @@ class GenerationLowering : private SectionLowering {
     const std::int64_t layers = model.layers;
     const std::int64_t layer_weights = 2 * model.layer_parameters();
     const std::int64_t outside = 2 * model.parameter_count() - layer_weights * layers;
-    const std::int64_t layer_cache = 2 * 2 * model.kv_width() * setup_.static_length * setup_.batch;
+    // Heads are not cut: of fewer than there are parts each part has one.
+    const std::int64_t layer_cache = 2 * 2 * plan_.share.kv_width() * setup_.static_length * setup_.batch;
     const std::int64_t parts = setup_.parts;
     const auto products = [&](std::int64_t weight_bytes) {
       return flop(static_cast<double>(weight_bytes) * static_cast<double>(setup_.batch) / static_cast<double>(parts));
@@ -74,7 +75,7 @@ class GenerationLowering : private SectionLowering {
     blocks.emplace_back(Repeat{layers,
                                "token layers",
                                {fused_section("token layer", products(layer_weights),
-                                              {Bytes(layer_weights / parts), Bytes(layer_cache / parts)}, behind)}});
+                                              {Bytes(layer_weights / parts), Bytes(layer_cache)}, behind)}});
     blocks.emplace_back(fused_section("token head", products(outside), {Bytes(outside / parts), Bytes()}, Duration()));
   }
 

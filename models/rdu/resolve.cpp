@@ -192,7 +192,9 @@ class Resolver {
     setup().parts = size.rdus;
     setup().tiles_per_part = std::min(size.tiles, chip().tiles);
     if (setup().fused_generation) {
-      if (!compile().n_chips.given) setup().parts = plan_->constants.system.rdus;
+      if (!compile().n_chips.given) {
+        setup().parts = default_parts(plan_->model, plan_->constants.system.rdus, compile().line.place, diagnostics_);
+      }
       setup().tiles_per_part = chip().tiles;
       if (setup().parts > 1) setup().tensor_parallel = TensorParallel::weight;
     } else if (size.halves_batch) {
@@ -260,6 +262,7 @@ class Resolver {
       return;
     }
     plan_->share = *share;
+    tell_of_copied_heads(plan_->model, setup().parts, compile().n_chips.place, diagnostics_);
   }
 
   // ---- the run

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/rdu/compile_graphs.hpp"
 #include "sim/plan/settings_reader.hpp"
 
 namespace podsim::rdu {
@@ -12,10 +13,9 @@ void check_image(const UnetDescription& model, FamilyContext& context, Diagnosti
   const UnetSizes& sizes = model.sizes;
   const std::int64_t multiple = std::int64_t{1} << sizes.depth;
   if (sizes.image_size % multiple != 0) {
-    diagnostics.error(
-        context.section.place(), "workload.image_size",
-        fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
-        fmt::format("a multiple of {}", multiple));
+    diagnostics.error(context.section.place(), "workload.image_size",
+                      fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
+                      fmt::format("a multiple of {}", multiple));
   }
   if (context.settings.mode != RunMode::training || !context.settings.recompute) return;
   diagnostics.warning(context.section.place(), "workload.recompute",
@@ -46,6 +46,36 @@ double approximate_weights(const TransformerDescription& model) {
   const double keys = number(model.kv_heads) * number(model.head_dim);
   const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
   return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
+}
+
+std::int64_t default_parts(const TransformerDescription& model, std::int64_t rdus, const Place& place,
+                           Diagnostics& diagnostics) {
+  std::string first;
+  for (std::int64_t parts = rdus; parts > 1; --parts) {
+    if (rdus % parts != 0) continue;
+    std::string problem;
+    if (cut_weights(model, parts, problem)) {
+      if (!first.empty()) {
+        diagnostics.warning(place, "rdu.compile", fmt::format("{}: {} of them share the model", first, parts),
+                            "--n-chips, to say how many");
+      }
+      return parts;
+    }
+    if (first.empty()) first = problem;
+  }
+  if (!first.empty()) {
+    diagnostics.warning(place, "rdu.compile", first + ": one runs the model", "--n-chips, to say how many");
+  }
+  return 1;
+}
+
+void tell_of_copied_heads(const TransformerDescription& model, std::int64_t parts, const Place& place,
+                          Diagnostics& diagnostics) {
+  if (model.kv_heads % parts == 0) return;
+  diagnostics.warning(place, "rdu.compile",
+                      fmt::format("{} key-value heads on {} RDUs: each RDU holds {} whole, so that some are held more "
+                                  "than once",
+                                  model.kv_heads, parts, (model.kv_heads + parts - 1) / parts));
 }
 
 }  // namespace podsim::rdu

@@ -14,6 +14,15 @@ namespace podsim::rdu {
 // Of a transformer, without overflow for dimensions of any size.
 double approximate_weights(const TransformerDescription& model);
 
+// How many RDUs of a node share the weights for generation when the command does not say: all, or the largest part of
+// them that divides the model, which is told.
+std::int64_t default_parts(const TransformerDescription& model, std::int64_t rdus, const Place& place,
+                           Diagnostics& diagnostics);
+
+// A key-value head is not cut: with fewer of them than RDUs some hold the same.
+void tell_of_copied_heads(const TransformerDescription& model, std::int64_t parts, const Place& place,
+                          Diagnostics& diagnostics);
+
 // An image must be halved once per level; recomputation has no effect and is turned off.
 void check_image(const UnetDescription& model, FamilyContext& context, Diagnostics& diagnostics);
 

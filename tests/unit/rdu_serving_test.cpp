@@ -220,3 +220,54 @@ TEST_CASE("rdu serving: model switch and how many experts a node holds") {
   CHECK(capacity.in_ddr == 979);  // published: 850 in use
   CHECK(expert_capacity(expert, 8, rdu_constants("sn30").chip).in_hbm == 0);
 }
+
+TEST_CASE("rdu serving: a model that eight RDUs do not divide runs on fewer, and says so") {
+  const auto told = [](const std::string& model, const std::string& more = "") {
+    return problems_of(R"(
+system = "sn40l-8"
+[model]
+config = ")" + model + R"("
+[workload]
+mode = "generation"
+input_tokens = 128
+output_tokens = 64
+[rdu]
+compile = "python a.py compile --inference -b 1)" +
+                       more + "\"\n");
+  };
+  const std::string small = told("gpt2");
+  CAPTURE(small);
+  CHECK(small.find("warning: rdu.compile: 12 attention heads do not divide among 8 RDUs: 4 of them share the model; "
+                   "expected --n-chips, to say how many") != std::string::npos);
+  const std::string odd = told("gpt2-xl");
+  CAPTURE(odd);
+  CHECK(odd.find("warning: rdu.compile: 25 attention heads do not divide among 8 RDUs: one runs the model") !=
+        std::string::npos);
+  CHECK(told("gpt2", " --n-chips 8 --tensor-parallel weight")
+            .find("12 attention heads do not divide among 8 RDUs; "
+                  "expected a number of RDUs that divides them") != std::string::npos);
+  CHECK(told("llama-3-8b").empty());
+}
+
+TEST_CASE("rdu serving: a key-value head is not cut, so that RDUs beyond their number hold copies") {
+  const auto token = [](const std::string& system, std::int64_t context) {
+    return value(served("llama-3-8b", 16, 128, {"rdu.static_sequence_length=" + std::to_string(context)}, system),
+                 "time_per_output_token_s");
+  };
+  // Of 8 heads each of 8 RDUs, and each of 16, reads one: 4 096 positions more of 32 layers, 128 wide, of 16 requests.
+  const double one_head = 16.0 * 4096 * 32 * 128 * 4 / (0.85 * 1.8e12);
+  CHECK(token("sn40l-8", 8192) - token("sn40l-8", 4096) == doctest::Approx(one_head).epsilon(1e-3));
+  CHECK(token("sn40l-16", 8192) - token("sn40l-16", 4096) == doctest::Approx(one_head).epsilon(1e-3));
+  const std::string problems = problems_of(R"(
+system = "sn40l-16"
+[model]
+config = "llama-3-8b"
+[workload]
+mode = "generation"
+input_tokens = 128
+output_tokens = 64
+)");
+  CAPTURE(problems);
+  CHECK(problems.find("warning: rdu.compile: 8 key-value heads on 16 RDUs: each RDU holds 1 whole, so that some are "
+                      "held more than once") != std::string::npos);
+}

@@ -16,6 +16,7 @@
 #include "models/workloads/mpnet.hpp"
 #include "models/workloads/roberta.hpp"
 #include "models/workloads/t5.hpp"
+#include "models/workloads/unet.hpp"
 #include "models/workloads/vit.hpp"
 #include "models/workloads/wav2vec2.hpp"
 #include "models/workloads/whisper.hpp"
@@ -39,6 +40,7 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<MT5>());
   catalog.model_kinds.push_back(std::make_unique<Roberta>());
   catalog.model_kinds.push_back(std::make_unique<T5>());
+  catalog.model_kinds.push_back(std::make_unique<Unet>());
   catalog.model_kinds.push_back(std::make_unique<Vit>());
   catalog.model_kinds.push_back(std::make_unique<Wav2Vec2>());
   catalog.model_kinds.push_back(std::make_unique<Whisper>());

@@ -55,6 +55,12 @@ std::vector<std::pair<std::string, std::string>> IpuFamily::keys_without_effect(
 }
 
 std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
+  if (context.model_kind.type() == "unet") {
+    diagnostics.error(context.section.place(), "model.config",
+                      "feature maps of a unet pass over the layers between, which placements on IPUs do not carry",
+                      "another model, or an RDU system");
+    return nullptr;
+  }
   return resolve_plan(context, diagnostics);
 }
 

@@ -13,12 +13,14 @@ namespace podsim::rdu {
 namespace {
 
 // A metric of the tables and the value of a report that is its prediction.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> k_metrics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> k_metrics{
     {{"rdu_latency_s", "rdu_latency_s"},
      {"host_latency_s", "host_latency_s"},
      {"step_latency_s", "step_s"},
      {"step_time_s", "step_s"},
      {"throughput_samples_per_s", "sequences_per_s"},
+     {"e2e_samples_per_s", "sequences_per_s"},
+     {"e2e_samples_per_s_as_logged", "sequences_per_s"},
      {"throughput_tokens_per_s", "tokens_per_s"},
      {"total_sections", "total_sections"},
      {"total_tokens_per_s", "total_tokens_per_s"},
@@ -67,6 +69,8 @@ class RowToExperiment {
     read_model();
     if (generation_) {
       read_request();
+    } else if (images_) {
+      cells_.set("workload.image_size", cells_.count("image_size", 256));
     } else if (const auto length = cells_.required_count("seq_len")) {
       cells_.set("workload.sequence_length", *length);
     }
@@ -98,8 +102,15 @@ class RowToExperiment {
     const bool gpt2 = model.starts_with("gpt2");
     if (gpt2) model = "gpt2-xl";
     if (model.starts_with("bert-large")) model = "bert-large-uncased";
+    images_ = model.starts_with("unet");
+    if (images_) {
+      model = "unet";
+      cells_.set("model.init_features", cells_.count("init_features", 32));
+      if (result_.quantity == "sequences_per_s") result_.quantity = "images_per_s";
+    }
     cells_.set("model.config", model);
-    if (generation_ && hbm_ && model.starts_with("llama-2")) cells_.set("rdu.endpoint", "legacy");
+    legacy_ = generation_ && hbm_ && model.starts_with("llama-2");
+    if (legacy_) cells_.set("rdu.endpoint", "legacy");
     if (!gpt2) return;
     const std::array<std::pair<const char*, const char*>, 5> columns{{{"hidden_size", "hidden_size"},
                                                                       {"layers", "num_hidden_layers"},
@@ -118,7 +129,10 @@ class RowToExperiment {
     const std::int64_t input = cells_.cell("input_tokens").empty() ? length - output : cells_.count("input_tokens", 1);
     cells_.set("workload.input_tokens", input);
     cells_.set("workload.output_tokens", output);
-    cells_.set("rdu.static_sequence_length", length);
+    // Of an endpoint the column has the longest of its contexts.
+    const bool endpoint = hbm_ && !legacy_;
+    if (endpoint && cells_.cell("static_seq_length").empty()) return;
+    cells_.set(endpoint ? "rdu.longest_context" : "rdu.static_sequence_length", length);
   }
 
   void read_command() {
@@ -151,6 +165,8 @@ class RowToExperiment {
   bool generation_ = false;
   bool training_ = false;
   bool hbm_ = false;
+  bool images_ = false;
+  bool legacy_ = false;
   std::int64_t chips_ = 1;
 };
 
@@ -177,6 +193,7 @@ std::vector<CaseFeature> RduCaseReader::features(const Plan& plan) const {
   const auto* rdu_plan = dynamic_cast<const RduPlan*>(plan.family_plan.get());
   if (rdu_plan == nullptr) return {};
   const RduSetup& setup = rdu_plan->setup;
+  const auto& unet = rdu_plan->unet;
   const char* mode = setup.run == RunMode::training    ? "training"
                      : setup.run == RunMode::inference ? "inference"
                                                        : "generation";
@@ -190,8 +207,8 @@ std::vector<CaseFeature> RduCaseReader::features(const Plan& plan) const {
                4),
           word("level", std::string(to_text(setup.level)), 1),
           word("mapping", setup.human_decision ? "human-decision" : "generated", 1),
-          count("hidden_size", rdu_plan->model.hidden, 1),
-          count("layers", rdu_plan->model.layers, 1),
+          count("hidden_size", unet ? unet->sizes.features : rdu_plan->model.hidden, 1),
+          count("layers", unet ? unet->sizes.depth : rdu_plan->model.layers, 1),
           count("sequence_length",
                 setup.run == RunMode::generation ? setup.static_length : plan.settings.sequence_length, 1),
           count("batch", setup.batch, 0.5),

@@ -55,6 +55,8 @@ class WorkloadFiller {
     number("workload.micro_batch_size", compile.batch_size);
     const Argument<std::int64_t>* length = compile.shape("max-seq-length");
     if (length != nullptr && !is_generation()) number("workload.sequence_length", *length);
+    fill_image(compile);
+    if (commands.launch) fill_features(*commands.launch);
     if (commands.compile_given) fill_mode(compile.inference);
     if (document_.find("workload.recompute") == nullptr) {
       const Place origin{"default: tensors are kept off chip", 0, 0};
@@ -63,20 +65,38 @@ class WorkloadFiller {
   }
 
  private:
+  // Images are square.
+  void fill_image(const CompileCommand& compile) {
+    const Argument<std::int64_t>* width = compile.shape("in-width");
+    const Argument<std::int64_t>* height = compile.shape("in-height");
+    if (width != nullptr) number("workload.image_size", *width);
+    if (height != nullptr) number("workload.image_size", *height);
+    const Argument<std::int64_t>* channels = compile.shape("in-channels");
+    const Argument<std::int64_t>* features = compile.shape("init-features");
+    if (channels != nullptr) number("model.in_channels", *channels);
+    if (features != nullptr) number("model.init_features", *features);
+  }
+
+  // Published programs give it to the run alone.
+  void fill_features(const LaunchCommand& launch) {
+    const auto features = launch.shapes.find("init-features");
+    if (features != launch.shapes.end()) number("model.init_features", features->second, "launch");
+  }
+
   bool is_generation() const {
     const Value* mode = document_.find("workload.mode");
     return mode != nullptr && mode->is(Value::Kind::string) && mode->as_string() == "generation";
   }
 
-  void number(const char* key, const Argument<std::int64_t>& argument) {
+  void number(const char* key, const Argument<std::int64_t>& argument, const char* command = "compile") {
     if (!argument.known || !argument.valid || argument.unset || argument.value < 1) return;
     const Value* written = document_.find(key);
     if (written == nullptr) {
       document_.set(key, Value::integer(argument.value, argument.place));
     } else if (written->is(Value::Kind::integer) && written->as_integer() != argument.value) {
       diagnostics_.error(written->place(), key,
-                         fmt::format("is {}, but the compile command says {} {}", written->as_integer(), argument.name,
-                                     argument.value),
+                         fmt::format("is {}, but the {} command says {} {}", written->as_integer(), command,
+                                     argument.name, argument.value),
                          "one of them, or both equal");
     }
   }

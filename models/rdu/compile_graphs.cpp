@@ -11,9 +11,13 @@
 namespace podsim::rdu {
 namespace {
 
+OperatorGraph build_step(const RduPlan& plan, const StepRequest& request) {
+  return plan.unet ? build_unet_step(*plan.unet, request) : build_transformer_step(plan.share, request);
+}
+
 CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
   CompiledGraph result;
-  result.graph = build_transformer_step(plan.share, request);
+  result.graph = build_step(plan, request);
   const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
   PartitionOptions options;
   options.level = plan.setup.level;
@@ -30,10 +34,10 @@ CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
   return result;
 }
 
-// A mapping made by hand keeps the sections of the graph without recomputation and hides all traffic behind products,
-// those of the recomputed forward included: what two published runs of it show, see facts.md.
+// With recomputation a mapping made by hand keeps the sections of the graph without it and hides all traffic behind
+// products, those of the recomputed forward included: what two published runs of it show, see facts.md.
 CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
-  const FlopCount all = build_transformer_step(plan.share, request).flop();
+  const FlopCount all = build_step(plan, request).flop();
   request.recompute = false;
   CompiledGraph result = compiled(plan, request);
   const double more = all / result.graph.flop();
@@ -95,7 +99,7 @@ void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {
     request.sequence = setup.static_length;
     request.keeps_cache = true;
   }
-  plan.compiled = setup.human_decision && setup.training() ? compiled_by_hand(plan, request) : compiled(plan, request);
+  plan.compiled = setup.human_decision && setup.recompute ? compiled_by_hand(plan, request) : compiled(plan, request);
   if (setup.run != RunMode::generation) {
     settle_tiers(plan, settings);
     return;

@@ -65,13 +65,11 @@ ServingConstants read_serving_constants(ConstantReader& reader) {
   serving.hbm_efficiency = reader.number("cost.serving.hbm_efficiency");
   serving.legacy_efficiency = reader.number("cost.serving.legacy_efficiency");
   serving.layer = reader.time("cost.serving.layer");
-  serving.request = reader.time("cost.serving.request");
+  serving.layer_request = reader.time("cost.serving.layer_request");
+  serving.shortest_context = reader.count("cost.serving.shortest_context");
   serving.start_tokens = reader.count("cost.serving.start_tokens");
   serving.prompt_bucket = reader.count("cost.serving.prompt_bucket");
   serving.switch_efficiency = reader.number("cost.serving.switch_efficiency");
-  serving.unfused_kernels = reader.count("cost.serving.unfused_kernels");
-  serving.unfused_tensors = reader.count("cost.serving.unfused_tensors");
-  serving.unfused_score_passes = reader.count("cost.serving.unfused_score_passes");
   return serving;
 }
 

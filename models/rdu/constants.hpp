@@ -88,16 +88,14 @@ struct PrecisionConstants {
 };
 
 struct ServingConstants {
-  double hbm_efficiency = 0;              // usable share of the bandwidth, fused decoding
-  double legacy_efficiency = 0;           // more of it, of the older endpoint
-  Duration layer;                         // per layer and token: turn-around of a section and its reduction
-  Duration request;                       // serial, per request
-  std::int64_t start_tokens = 0;          // that begin a prompt, from the tokenizer
-  std::int64_t prompt_bucket = 0;         // prompts are padded to multiples of it
-  double switch_efficiency = 0;           // share of the DDR bandwidth that a copy to HBM reaches
-  std::int64_t unfused_kernels = 0;       // for each fused one
-  std::int64_t unfused_tensors = 0;       // token-wide tensors per layer that then move
-  std::int64_t unfused_score_passes = 0;  // over the attention matrix
+  double hbm_efficiency = 0;          // usable share of the bandwidth, fused decoding
+  double legacy_efficiency = 0;       // more of it, of the older endpoint
+  Duration layer;                     // per layer and token: turn-around of a section
+  Duration layer_request;             // per layer, token and request of a batch: attention over its own cache
+  std::int64_t shortest_context = 0;  // that a deployment compiles; the next ones are twice as long each
+  std::int64_t start_tokens = 0;      // that begin a prompt, from the tokenizer
+  std::int64_t prompt_bucket = 0;     // prompts are padded to multiples of it
+  double switch_efficiency = 0;       // share of the DDR bandwidth that a copy to HBM reaches
 };
 
 struct RduConstants {

@@ -81,7 +81,8 @@ StepFacts RduFamily::step_facts(const Plan& plan) const {
     facts.hardware_flop = facts.model_flop;
     return facts;
   }
-  facts.tokens_per_sample = plan.settings.sequence_length;
+  facts.images = rdu_plan.unet.has_value();
+  if (!facts.images) facts.tokens_per_sample = plan.settings.sequence_length;
   StepFlop one = compiled_flop(rdu_plan.compiled.graph);
   if (setup.human_decision) {  // its sections hold the recomputed products too
     one.hardware = FlopCount();

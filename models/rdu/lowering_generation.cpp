@@ -44,7 +44,6 @@ class GenerationLowering : private SectionLowering {
 
   // One prompt. FLOP of a part: 2 N S + 4 S² h L over the parts.
   void add_fused_prefill(std::vector<ProgramBlock>& blocks) {
-    blocks.emplace_back(fixed_time("request", plan_.constants.serving.request, CostCategory::host_io));
     const auto length = static_cast<double>(setup_.padded_prompt);
     const auto parts = static_cast<double>(setup_.parts);
     const TransformerDescription& model = plan_.model;
@@ -65,16 +64,18 @@ class GenerationLowering : private SectionLowering {
     const std::int64_t layers = model.layers;
     const std::int64_t layer_weights = 2 * model.layer_parameters();
     const std::int64_t outside = 2 * model.parameter_count() - layer_weights * layers;
-    const std::int64_t layer_cache = 2 * 2 * model.kv_width() * setup_.static_length * setup_.batch;
+    // Heads are not cut: of fewer than there are parts each part has one.
+    const std::int64_t layer_cache = 2 * 2 * plan_.share.kv_width() * setup_.static_length * setup_.batch;
     const std::int64_t parts = setup_.parts;
     const auto products = [&](std::int64_t weight_bytes) {
       return flop(static_cast<double>(weight_bytes) * static_cast<double>(setup_.batch) / static_cast<double>(parts));
     };
-    blocks.emplace_back(Repeat{
-        layers,
-        "token layers",
-        {fused_section("token layer", products(layer_weights),
-                       {Bytes(layer_weights / parts), Bytes(layer_cache / parts)}, plan_.constants.serving.layer)}});
+    const ServingConstants& serving = plan_.constants.serving;
+    const Duration behind = serving.layer + serving.layer_request * static_cast<double>(setup_.batch);
+    blocks.emplace_back(Repeat{layers,
+                               "token layers",
+                               {fused_section("token layer", products(layer_weights),
+                                              {Bytes(layer_weights / parts), Bytes(layer_cache)}, behind)}});
     blocks.emplace_back(fused_section("token head", products(outside), {Bytes(outside / parts), Bytes()}, Duration()));
   }
 
@@ -116,7 +117,7 @@ class GenerationLowering : private SectionLowering {
         const std::vector<OpId> moved = stream(segment, part, streams, loaded);
         local(compute, CostCategory::compute, "products");
         if (behind == Duration()) continue;
-        const OpId turned = local(behind, CostCategory::sync, "turn-around and reduction");
+        const OpId turned = local(behind, CostCategory::sync, "turn-around and attention of each request");
         for (const OpId transfer : moved) segment.depend(transfer, turned);
       }
     }

@@ -25,7 +25,7 @@ Bytes cache_bytes(const RduPlan& plan) {
 // The one that runs, too, has its place in DDR. There they need no copies of what the parts do not share.
 Bytes stored_experts(const RduPlan& plan, std::int64_t bytes_per_weight) {
   const std::int64_t parts = plan.setup.parts;
-  const std::int64_t all = bytes_per_weight * plan.model.parameter_count() * plan.setup.experts;
+  const std::int64_t all = bytes_per_weight * plan.parameter_count() * plan.setup.experts;
   return Bytes((all + parts - 1) / parts);
 }
 
@@ -99,7 +99,7 @@ std::int64_t update_bytes(const WorkloadSettings& settings) {
 
 std::vector<MemoryAccountEntry> resident_entries(const RduPlan& plan, const WorkloadSettings& settings) {
   const ResidentBytes per_parameter = resident_bytes(plan.setup, settings);
-  const std::int64_t parameters = plan.share.parameter_count();
+  const std::int64_t parameters = plan.share_parameters();
   std::vector<MemoryAccountEntry> entries;
   add(entries, k_weights, Bytes(per_parameter.weight) * parameters);
   add(entries, k_optimizer_state, Bytes(per_parameter.state) * parameters);

@@ -48,6 +48,7 @@ struct RduOperator {
   bool recomputed = false;      // a forward operator that runs again before its backward
   Bytes partial_sum;            // of its output, where RDUs that share the weights must add up theirs
   bool joins_previous = false;  // o3 never ends a section between the operator before and this one
+  Bytes waits_for;              // what must be complete before it starts (statistics over a batch); 0: it streams
   int products = 0;             // matrix products it consists of; 0: elementwise, normalisation, layout, look-up
 };
 

@@ -101,11 +101,17 @@ class Partitioner {
   void split_by(const Together& together) {
     for (std::uint32_t i = 0; i < graph_.operators.size(); ++i) {
       const OperatorId op(i);
-      const bool joins = i > 0 && together(OperatorId(i - 1), op);
+      const bool joins = i > 0 && together(OperatorId(i - 1), op) && !waits_off_chip(op);
       RduSection& section = joins ? partition_.sections.back() : open(op);
       section.operators.push_back(op);
       section.demand = std::min(1.0, section.demand + section_demand(graph_[op], partition_.factors, capacity_));
     }
+  }
+
+  // What the operator waits for is more than the chip can hold: it is complete off chip, before the next section.
+  bool waits_off_chip(OperatorId op) const {
+    const double visible = capacity_.sram.size().in_base() * partition_.factors.of(graph_[op].phase);
+    return graph_[op].waits_for.size().in_base() > visible;
   }
 
   // Operators that no section's end parts, from `first`; the one behind their last.
@@ -122,7 +128,8 @@ class Partitioner {
     std::uint32_t end = 0;
     for (std::uint32_t i = 0; i < graph_.operators.size(); i = end) {
       end = end_of_unit(i);
-      const bool crosses = i == 0 || !share_sections(graph_.operators[i - 1].phase, graph_.operators[i].phase);
+      const bool crosses = i == 0 || waits_off_chip(OperatorId(i)) ||
+                           !share_sections(graph_.operators[i - 1].phase, graph_.operators[i].phase);
       if (crosses) used = 0;
       if (crosses || used >= 1) open(OperatorId(i));
       if (!crosses && used >= 1) used -= 1;
@@ -228,8 +235,10 @@ std::int64_t Partition::unique_sections() const {
 double section_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity) {
   const double factor = factors.of(op.phase);
   const double units = computes(op.phase) ? 1 / (capacity.operators * factor) : 0.0;
-  const double resident = resident_weights(op, capacity).size().in_base();
-  return units + resident / (factor * capacity.sram.size().in_base());
+  const double visible = factor * capacity.sram.size().in_base();
+  const double waiting = op.waits_for.size().in_base();
+  const double resident = resident_weights(op, capacity).size().in_base() + (waiting <= visible ? waiting : 0.0);
+  return units + resident / visible;
 }
 
 Bytes resident_weights(const RduOperator& op, const SectionCapacity& capacity) {

@@ -76,7 +76,7 @@ struct Partition {
 // positive.
 Partition make_partition(const OperatorGraph& graph, const PartitionOptions& options, const SectionCapacity& capacity);
 
-// Part of one section that an operator takes at o3.
+// Part of one section that an operator takes at o3. What it waits for stays on chip meanwhile.
 double section_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity);
 
 // Bytes of its weights that an operator keeps on chip.

@@ -53,8 +53,12 @@ std::vector<KeySpec> make_keys() {
                              "who launches sections of generation", "loads in front of every section"),
                         {"hardware", "software"}));
   keys.push_back(
-      at_least_one(make("static_sequence_length", integer, "the compiled maximum, else the model's",
+      at_least_one(make("static_sequence_length", integer,
+                        "the compiled maximum; else on HBM the shortest deployed context, elsewhere the model's",
                         "positions of the key-value cache in generation", "bytes read for every token", "the cache")));
+  keys.push_back(at_least_one(make("longest_context", integer, "the model's",
+                                   "longest context that a deployment on a chip with HBM has compiled",
+                                   "requests are served from the shortest that holds them", "the cache")));
   keys.push_back(one_of(make("endpoint", text, "current", "deployment that serves generation",
                              "padding of prompts, share of the HBM bandwidth"),
                         {"current", "legacy"}));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "models/rdu/section_cost.hpp"
 #include "models/rdu/serving.hpp"
 #include "models/rdu/transformer_description.hpp"
+#include "models/rdu/unet_graph.hpp"
 #include "sim/plan/family.hpp"
 
 namespace podsim::rdu {
@@ -86,10 +88,15 @@ class RduPlan : public FamilyPlan {
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
   std::string file_contents() const override { return contents; }
 
+  std::int64_t parameter_count() const { return unet ? unet->parameter_count() : model.parameter_count(); }
+  // Of one part.
+  std::int64_t share_parameters() const { return unet ? unet->parameter_count() : share.parameter_count(); }
+
   RduSetup setup;
   RduConstants constants;
   TransformerDescription model;          // of the whole model
   TransformerDescription share;          // of one part
+  std::optional<UnetDescription> unet;   // instead of both, of an image network: every part holds all of it
   Allotment allotment;                   // of one part
   SectionRates rates;                    // of one part
   std::vector<FusionRule> fusion_rules;  // of the user, for o1

@@ -20,6 +20,7 @@ RduPlan changed(const RduPlan& plan, const RduSetup& setup, const TransformerDes
   other.constants = plan.constants;
   other.model = plan.model;
   other.share = share;
+  other.unet = plan.unet;
   other.allotment = plan.allotment;
   other.rates = plan.rates;
   other.fusion_rules = plan.fusion_rules;
@@ -33,7 +34,7 @@ bool fits(const RduPlan& plan, const WorkloadSettings& settings) {
 
 std::optional<std::string> more_rdus(const RduPlan& plan, const WorkloadSettings& settings) {
   const std::int64_t most = plan.constants.system.rdus;
-  if (plan.setup.tensor_parallel == TensorParallel::batch) return std::nullopt;
+  if (plan.setup.tensor_parallel == TensorParallel::batch || plan.unet) return std::nullopt;
   for (std::int64_t parts = plan.setup.parts * 2; parts <= most; parts *= 2) {
     std::string problem;
     const auto share = cut_weights(plan.model, parts, problem);
@@ -62,7 +63,7 @@ std::optional<std::string> smaller_batch(const RduPlan& plan, const WorkloadSett
 }
 
 std::optional<std::string> recomputation(const RduPlan& plan, const WorkloadSettings& settings) {
-  if (!plan.setup.training() || plan.setup.recompute) return std::nullopt;
+  if (!plan.setup.training() || plan.setup.recompute || plan.unet) return std::nullopt;
   RduSetup setup = plan.setup;
   setup.recompute = true;
   if (!fits(changed(plan, setup, plan.share, settings), settings)) return std::nullopt;

@@ -24,13 +24,13 @@ Duration host_time(const RduPlan& plan) {
   if (plan.setup.host == HostModel::production) return host.production_gap;
   Duration time = host.profiled_step;
   if (plan.setup.level == OptimizationLevel::o0) time += host.profiled_step_o0;
-  const double billions = static_cast<double>(plan.model.parameter_count()) / 1e9;
+  const double billions = static_cast<double>(plan.parameter_count()) / 1e9;
   return time + section_sums(plan).total * (host.profiled_growth * billions);
 }
 
 Bytes reduced_gradients(const RduPlan& plan) {
   constexpr std::int64_t k_bf16 = 2;
-  return Bytes(k_bf16) * plan.share.parameter_count();
+  return Bytes(k_bf16) * plan.share_parameters();
 }
 
 }  // namespace podsim::rdu

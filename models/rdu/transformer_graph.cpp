@@ -1,30 +1,16 @@
 #include "models/rdu/transformer_graph.hpp"
 
 #include <algorithm>
-#include <initializer_list>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/rdu/tensor_bytes.hpp"
 #include "sim/core/check.hpp"
 
 namespace podsim::rdu {
 
 namespace {
-
-constexpr std::int64_t k_bf16 = 2;    // bytes
-constexpr std::int64_t k_single = 4;  // bytes; labels too
-
-std::int64_t product(std::initializer_list<std::int64_t> factors) {
-  std::int64_t result = 1;
-  for (const std::int64_t factor : factors) {
-    if (__builtin_mul_overflow(result, factor, &result)) {
-      throw std::range_error("the dimensions of the model exceed 64-bit counts");
-    }
-  }
-  return result;
-}
 
 FlopCount product_flop(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
   return flop(2.0 * static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns));
@@ -81,7 +67,7 @@ class StepBuilder {
         hidden_bytes_(matrix(tokens_, model.hidden)),
         query_bytes_(matrix(tokens_, model.query_width())),
         kv_bytes_(matrix(tokens_, model.kv_width())),
-        score_bytes_(product({k_bf16, request.batch, model.heads, request.sequence, context_})),
+        score_bytes_(product({k_bf16_bytes, request.batch, model.heads, request.sequence, context_})),
         inner_(model.gated ? 2 * model.ffn : model.ffn) {}
 
   OperatorGraph build() {
@@ -115,7 +101,7 @@ class StepBuilder {
   }
 
  private:
-  static Bytes matrix(std::int64_t rows, std::int64_t columns) { return Bytes(product({k_bf16, rows, columns})); }
+  static Bytes matrix(std::int64_t rows, std::int64_t columns) { return Bytes(product({k_bf16_bytes, rows, columns})); }
 
   RduOperator make(std::string name, const char* type, const char* group) const {
     RduOperator op;
@@ -147,7 +133,7 @@ class StepBuilder {
     op.products = 1;
     op.weight_use = WeightUse::forward;
     op.weight_elements = product({shape.inner, shape.columns});
-    op.weight_bytes = Bytes(product({k_bf16, op.weight_elements}));
+    op.weight_bytes = Bytes(product({k_bf16_bytes, op.weight_elements}));
     if (summing_) op.partial_sum = matrix(shape.rows, shape.columns);
     return builder_.add_one(std::move(op), {x}, matrix(shape.rows, shape.columns));
   }
@@ -166,7 +152,7 @@ class StepBuilder {
     to_input.weight_elements = product({shape.inner, shape.columns});
     RduOperator to_weight = to_input;
     to_weight.name = name + "_weight_gradient";
-    to_input.weight_bytes = Bytes(product({k_bf16, to_input.weight_elements}));
+    to_input.weight_bytes = Bytes(product({k_bf16_bytes, to_input.weight_elements}));
     if (sums_gradient(name)) to_input.partial_sum = matrix(shape.rows, shape.inner);
     LinearGradients result;
     result.input = builder_.add_one(std::move(to_input), {gradient}, matrix(shape.rows, shape.inner));
@@ -257,7 +243,7 @@ class StepBuilder {
       builder_.mark_output(value);
     }
     if (request_.context > 0) {
-      const Bytes cache(product({k_bf16, request_.batch, context_, m_.kv_width()}));
+      const Bytes cache(product({k_bf16_bytes, request_.batch, context_, m_.kv_width()}));
       key = builder_.input(cache);
       value = builder_.input(cache);
     }
@@ -335,19 +321,19 @@ class StepBuilder {
     const TensorId logits = linear("head", "head", head.normed, head_shape());
     builder_.mark_output(logits);
     if (!request_.training) return head;
-    const Bytes single(product({k_single, rows(), columns()}));
+    const Bytes single(product({k_single_bytes, rows(), columns()}));
     TensorId y = unary("logits_cast", "cast", "loss", {logits}, single);
     if (m_.head == RduHead::causal_lm) y = unary("logits_shift", "slice", "loss", {y}, single);
     head.log_softmax = unary("log_softmax", "log_softmax", "loss", {y}, single);
     // Gathers one value per row, which does not show beside the labels.
-    head.labels = builder_.input(Bytes(product({k_single, rows()})));
+    head.labels = builder_.input(Bytes(product({k_single_bytes, rows()})));
     builder_.add(make("loss", "nll_loss", "loss"), {head.labels}, {});
     return head;
   }
 
   TensorId backward_head(const SavedHead& head) {
     if (m_.head == RduHead::none) return builder_.input(hidden_bytes_);
-    const Bytes single(product({k_single, rows(), columns()}));
+    const Bytes single(product({k_single_bytes, rows(), columns()}));
     // As wide as the logits, though one value per row is not zero.
     TensorId d = unary("loss_gradient", "nll_loss_backward", "loss", {head.labels}, single);
     d = unary("log_softmax_gradient", "log_softmax_backward", "loss", {head.log_softmax, d}, single);
@@ -382,7 +368,7 @@ class StepBuilder {
       own.push_back({name, layer_, elements, gradient});
     };
     const auto add_vector = [&](const char* name, std::int64_t elements, bool exists) {
-      if (exists) add(name, elements, builder_.input(Bytes(product({k_bf16, elements}))));
+      if (exists) add(name, elements, builder_.input(Bytes(product({k_bf16_bytes, elements}))));
     };
     const auto add_norm = [&](const char* weight, const char* bias) {
       add_vector(weight, m_.hidden, true);

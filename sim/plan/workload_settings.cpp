@@ -68,6 +68,7 @@ void add_model_keys(std::vector<KeySpec>& keys) {
   constexpr double k_table = 1e7;
   constexpr double k_positions = 1e6;
   constexpr double k_parts = 1e4;
+  constexpr double k_channels = 4096;
   for (const auto& [field, most] :
        std::initializer_list<std::pair<const char*, double>>{{"vocab_size", k_table},
                                                              {"max_position_embeddings", k_positions},
@@ -76,7 +77,10 @@ void add_model_keys(std::vector<KeySpec>& keys) {
                                                              {"num_hidden_layers", k_parts},
                                                              {"num_attention_heads", k_parts},
                                                              {"intermediate_size", k_table},
-                                                             {"num_labels", k_table}}) {
+                                                             {"num_labels", k_table},
+                                                             {"in_channels", k_channels},
+                                                             {"out_channels", k_channels},
+                                                             {"init_features", k_channels}}) {
     keys.push_back(count(std::string("model.") + field, most, "the configuration's",
                          "replaces the configuration's field", "shapes", "shapes"));
   }

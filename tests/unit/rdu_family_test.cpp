@@ -208,12 +208,13 @@ TEST_CASE("rdu: wider sums lower the rate of products by the published factor") 
 TEST_CASE("rdu: a token costs the bytes of weights and static cache over the usable bandwidth, and its layers") {
   const Ran ran = run_of(experiment("llama-3-70b-sn40l-8"));
   const rdu::RduPlan& plan = own(ran);
-  const double cache = 2.0 * 2 * 80 * 1024 * 8192;  // key and value, 8 heads of 128, 8192 positions
+  const double cache = 2.0 * 2 * 80 * 1024 * 4096;  // key and value, 8 heads of 128, 4096 positions
   const double bytes = 2.0 * static_cast<double>(plan.model.parameter_count()) + cache;
-  const double expected = bytes / (0.85 * 8 * 1.8e12) + 80 * 5e-6;
+  const double layers = 80 * (4.7e-6 + 2.3e-6);  // turn-around, and the attention of one request
+  const double expected = bytes / (0.85 * 8 * 1.8e12) + layers;
   CHECK(near(value(ran, "time_per_output_token_s"), expected, 1e-5));
   const Ran fast = run_of(experiment("llama-3-70b-sn40l-8"), {"chip.hbm.bandwidth=\"3.6 TB/s\""});
-  CHECK(near(value(fast, "time_per_output_token_s"), bytes / (0.85 * 8 * 3.6e12) + 80 * 5e-6, 1e-5));
+  CHECK(near(value(fast, "time_per_output_token_s"), bytes / (0.85 * 8 * 3.6e12) + layers, 1e-5));
 }
 
 TEST_CASE("rdu: a shorter launch interval takes the difference from every section that waits for it") {

@@ -76,7 +76,7 @@ TEST_CASE("rdu section: values that no run can have are refused") {
         "expected 1");
   tells(training(k_half), {"model.config=\"vit-base-patch16-224\""},
         "model.config: the operators of a vit are not known for RDUs; expected a model of type gpt2, llama, mistral, "
-        "bert or roberta");
+        "bert, roberta or unet");
   tells(training(k_half, "replicas = 17\n"), {},
         "rdu.replicas: 17 of 4 tiles each need 68 tiles; 1 node of sn30 have 64; expected at most 16, or more in "
         "system.nodes");

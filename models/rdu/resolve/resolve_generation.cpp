@@ -2,11 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/rdu/resolve/resolution.hpp"
 #include "sim/config/key_spec.hpp"
 
 namespace podsim::rdu {
 namespace {
+
+// The longest context among which a request finds its own: what is written, else the model's positions. `why_idle` says
+// why none is looked for; empty when one is.
+std::int64_t read_longest_context(Resolution& resolution, const std::string& why_idle) {
+  const std::int64_t positions = resolution.plan->model.positions;
+  const std::optional<std::int64_t> written = read_integer(resolution.context.section, "longest_context");
+  if (!written) return positions;
+  const Place place = resolution.place_of("longest_context");
+  if (!why_idle.empty()) {
+    resolution.diagnostics.warning(place, "rdu.longest_context", "has no effect: " + why_idle);
+    return positions;
+  }
+  resolution.record("longest_context", std::to_string(*written), origin_of(place));
+  if (*written <= positions) return std::max<std::int64_t>(1, *written);
+  resolution.diagnostics.error(place, "rdu.longest_context",
+                               fmt::format("{} is more than the model's {} positions", *written, positions),
+                               "at most as many, or a larger model.max_position_embeddings");
+  return positions;
+}
 
 void read_static_length(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
@@ -14,10 +35,18 @@ void read_static_length(Resolution& resolution) {
   const std::optional<std::int64_t> written = read_integer(resolution.context.section, "static_sequence_length");
   const Argument<std::int64_t>* compiled = resolution.compile().shape("max-seq-length");
   const bool from_command = compiled != nullptr && compiled->known && sound(*compiled) && compiled->value > 0;
-  setup.static_length = written.value_or(from_command ? compiled->value : positions);
-  resolution.record(
-      "static_sequence_length", std::to_string(setup.static_length),
-      resolution.origin("static_sequence_length", from_command ? compiled->origin : "default: the model's maximum"));
+  const bool deployed = setup.fused_generation && !setup.legacy_endpoint;
+  std::string idle = deployed ? "" : "it is of current endpoints on a chip with HBM alone";
+  if (written || from_command) idle = "the context of the run is stated";
+  const std::int64_t longest = read_longest_context(resolution, idle);
+  const std::int64_t needed = setup.input_tokens + setup.output_tokens;
+  const std::int64_t chosen =
+      deployed ? deployed_context(needed, longest, resolution.plan->constants.serving) : longest;
+  setup.static_length = written.value_or(from_command ? compiled->value : chosen);
+  const char* const otherwise = deployed ? "default: the shortest deployed context that holds a request"
+                                         : "default: the model's maximum";
+  resolution.record("static_sequence_length", std::to_string(setup.static_length),
+                    resolution.origin("static_sequence_length", from_command ? compiled->origin : otherwise));
   const Place& place = resolution.context.section.place();
   if (setup.static_length > positions) {
     resolution.diagnostics.error(
@@ -25,7 +54,6 @@ void read_static_length(Resolution& resolution) {
         fmt::format("{} is more than the model's {} positions", setup.static_length, positions),
         "at most as many, or a larger model.max_position_embeddings");
   }
-  const std::int64_t needed = setup.input_tokens + setup.output_tokens;
   if (needed > setup.static_length) {
     resolution.diagnostics.error(place, "rdu.static_sequence_length",
                                  fmt::format("{} is less than the {} tokens of a request", setup.static_length, needed),
@@ -68,15 +96,15 @@ void read_generation(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   if (setup.run != RunMode::generation) {
     resolution.warn_without_effect(
-        {"orchestration", "static_sequence_length", "endpoint", "experts", "switch_every_request"},
+        {"orchestration", "static_sequence_length", "longest_context", "endpoint", "experts", "switch_every_request"},
         "of generation alone");
     return;
   }
   setup.input_tokens = resolution.context.settings.input_tokens;
   setup.output_tokens = resolution.context.settings.output_tokens;
+  setup.legacy_endpoint = resolution.choose("endpoint", "current", "default") == "legacy";
   read_static_length(resolution);
   read_orchestration(resolution);
-  setup.legacy_endpoint = resolution.choose("endpoint", "current", "default") == "legacy";
   setup.padded_prompt =
       padded_prompt(setup.input_tokens, setup.static_length, setup.legacy_endpoint, resolution.plan->constants.serving);
   read_experts(resolution);

@@ -12,6 +12,28 @@
 namespace podsim::rdu {
 namespace {
 
+// How many RDUs of a node share the weights for generation when the command does not say: all, or the largest part of
+// them that divides the model, which is told.
+std::int64_t default_parts(Resolution& resolution) {
+  const std::int64_t rdus = resolution.plan->constants.system.rdus;
+  const auto tell = [&](const std::string& text) {
+    resolution.diagnostics.warning(resolution.compile().line.place, "rdu.compile", text,
+                                   "--n-chips, to say how many");
+  };
+  std::string first;
+  for (std::int64_t parts = rdus; parts > 1; --parts) {
+    if (rdus % parts != 0) continue;
+    std::string problem;
+    if (cut_weights(resolution.plan->model, parts, problem)) {
+      if (!first.empty()) tell(fmt::format("{}: {} of them share the model", first, parts));
+      return parts;
+    }
+    if (first.empty()) first = problem;
+  }
+  if (!first.empty()) tell(first + ": one runs the model");
+  return 1;
+}
+
 void read_parts(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
   const ChipConstants& chip = resolution.chip();
@@ -22,7 +44,7 @@ void read_parts(Resolution& resolution) {
   setup.parts = size.rdus;
   setup.tiles_per_part = std::min(size.tiles, chip.tiles);
   if (setup.fused_generation) {
-    if (!compile.n_chips.given) setup.parts = resolution.plan->constants.system.rdus;
+    if (!compile.n_chips.given) setup.parts = default_parts(resolution);
     setup.tiles_per_part = chip.tiles;
     if (setup.parts > 1) setup.tensor_parallel = TensorParallel::weight;
   } else if (size.halves_batch) {
@@ -83,19 +105,36 @@ void check_room(Resolution& resolution) {
       most >= 1 ? fmt::format("at most {}, or more in system.nodes", most) : "more in system.nodes");
 }
 
+// A key-value head is not cut: with fewer of them than RDUs some hold the same.
+void tell_of_copied_heads(Resolution& resolution) {
+  const std::int64_t heads = resolution.plan->model.kv_heads;
+  const std::int64_t parts = resolution.setup().parts;
+  if (heads % parts == 0) return;
+  resolution.diagnostics.warning(
+      resolution.compile().n_chips.place, "rdu.compile",
+      fmt::format("{} key-value heads on {} RDUs: each RDU holds {} whole, so that some are held more than once", heads,
+                  parts, (heads + parts - 1) / parts));
+}
+
 void share_model(Resolution& resolution) {
   RduPlan& plan = *resolution.plan;
   plan.share = plan.model;
   const RduSetup& setup = plan.setup;
+  const Place& place = resolution.compile().n_chips.place;
+  if (plan.unet && setup.tensor_parallel == TensorParallel::weight && setup.parts > 1) {
+    resolution.diagnostics.error(place, "rdu.compile", "the kernels of an image network are not cut over RDUs",
+                                 "--tensor-parallel batch");
+    return;
+  }
   if (setup.tensor_parallel != TensorParallel::weight || setup.parts == 1 || plan.model.layers == 0) return;
   std::string problem;
   const auto share = cut_weights(plan.model, setup.parts, problem);
   if (!share) {
-    resolution.diagnostics.error(resolution.compile().n_chips.place, "rdu.compile", problem,
-                                 "a number of RDUs that divides them");
+    resolution.diagnostics.error(place, "rdu.compile", problem, "a number of RDUs that divides them");
     return;
   }
   plan.share = *share;
+  tell_of_copied_heads(resolution);
 }
 
 }  // namespace

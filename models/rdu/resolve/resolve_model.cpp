@@ -19,16 +19,39 @@ double approximate_weights(const TransformerDescription& model) {
   return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
 }
 
+// An image must be halved once per level; recomputation has no effect and is turned off.
+void check_image(const UnetDescription& model, Resolution& resolution) {
+  FamilyContext& context = resolution.context;
+  const UnetSizes& sizes = model.sizes;
+  const std::int64_t multiple = std::int64_t{1} << sizes.depth;
+  if (sizes.image_size % multiple != 0) {
+    resolution.diagnostics.error(
+        context.section.place(), "workload.image_size",
+        fmt::format("{} pixels cannot be halved {} times, once per level", sizes.image_size, sizes.depth),
+        fmt::format("a multiple of {}", multiple));
+  }
+  if (!resolution.training() || !context.settings.recompute) return;
+  resolution.diagnostics.warning(context.section.place(), "workload.recompute",
+                                 "has no effect: no recomputation is known of image networks on RDUs");
+  context.settings.recompute = false;
+}
+
 bool describe_model(Resolution& resolution) {
   const FamilyContext& context = resolution.context;
+  RduPlan& plan = *resolution.plan;
+  plan.unet = describe_unet(context.shape, context.settings);
+  if (plan.unet) {
+    check_image(*plan.unet, resolution);
+    return true;
+  }
   const auto model = describe_transformer(context.shape, context.settings);
   if (!model) {
     resolution.diagnostics.error(context.section.place(), "model.config",
                                  fmt::format("the operators of a {} are not known for RDUs", context.shape.type),
-                                 "a model of type gpt2, llama, mistral, bert or roberta");
+                                 "a model of type gpt2, llama, mistral, bert, roberta or unet");
     return false;
   }
-  resolution.plan->model = *model;
+  plan.model = *model;
   const double weights = approximate_weights(*model);
   if (weights > k_most_weights) {
     resolution.too_large(
@@ -42,7 +65,9 @@ void read_mode(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   setup.run = context.settings.mode;
   setup.fused_generation = setup.run == RunMode::generation && resolution.chip().hbm.has_value();
-  if (setup.run != RunMode::generation || resolution.plan->model.head == RduHead::causal_lm) return;
+  const RduPlan& plan = *resolution.plan;
+  const bool generates = !plan.unet && plan.model.head == RduHead::causal_lm;
+  if (setup.run != RunMode::generation || generates) return;
   resolution.diagnostics.error(
       context.section.place(), "workload.mode",
       fmt::format("a {} with head {} generates no tokens", context.shape.type, context.settings.head),

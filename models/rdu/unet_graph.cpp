@@ -34,7 +34,9 @@ class UnetStepBuilder {
       : training_(request.training),
         optimizer_(request.optimizer),
         update_bytes_(request.update_bytes),
-        sizes_(model.sizes), parameters_(model.parameter_count()), name_(model.name) {
+        sizes_(model.sizes),
+        parameters_(model.parameter_count()),
+        name_(model.name) {
     sizes_.batch = request.batch;
     layers_ = unet_layers(sizes_);
     kept_.resize(static_cast<std::size_t>(sizes_.depth));

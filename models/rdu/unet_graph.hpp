@@ -25,8 +25,8 @@ struct UnetDescription {
 // From a read configuration of model_type unet; empty for others.
 std::optional<UnetDescription> describe_unet(const ModelShape& shape, const WorkloadSettings& settings);
 
-// Of `request` training, batch and optimizer count. PODSIM_CHECK fails when the image cannot be halved as often as there are
-// levels. FLOP and bytes beyond 2^62 throw std::range_error.
+// Of `request` training, batch and optimizer count. PODSIM_CHECK fails when the image cannot be halved as often as
+// there are levels. FLOP and bytes beyond 2^62 throw std::range_error.
 OperatorGraph build_unet_step(const UnetDescription& model, const StepRequest& request);
 
 }  // namespace podsim::rdu

@@ -22,11 +22,12 @@ const RduPlan& own(const Ran& ran) {
 }
 
 // Three layers of GPT-2's width on halves of SN30s.
-Ran trained(const std::string& compile, const std::string& more, const std::string& launch = "") {
+Ran trained(const std::string& compile, const std::string& more, const std::string& launch = "",
+            const std::string& workload = "") {
   std::string toml =
       "system = \"sn30\"\nsoftware = \"sambaflow-1.18\"\n[model]\nconfig = \"gpt2\"\nnum_hidden_layers = 3\n"
-      "[workload]\nsequence_length = 512\n[rdu]\ncompile = \"python app.py compile -b 16 " +
-      compile + " --pef-name=p\"\n" + more;
+      "[workload]\nsequence_length = 512\n" +
+      workload + "[rdu]\ncompile = \"python app.py compile -b 16 " + compile + " --pef-name=p\"\n" + more;
   if (!launch.empty()) toml += "launch = \"" + launch + " --pef=out/p/p.pef -b 16\"\n";
   return run_of(toml);
 }
@@ -60,11 +61,12 @@ TEST_CASE("rdu step: simulated profiled and production steps take what the formu
   }
 }
 
-TEST_CASE("rdu step: a mapping made by hand takes its products at the tuned rate, and its launches") {
-  const Ran ran = trained("-o3 --num-tiles 4", "mapping_quality = \"human-decision\"\n");
+TEST_CASE("rdu step: a hand-made mapping with recomputation takes its products at the tuned rate") {
+  const Ran ran = trained("-o3 --num-tiles 4", "mapping_quality = \"human-decision\"\n", "", "recompute = true\n");
   const RduPlan& plan = own(ran);
-  const DeviceTime device =
-      tuned_device_time(plan.compiled.graph.flop(), std::ssize(plan.compiled.partition.sections), plan.rates);
+  const StepRequest request = {.batch = 16, .sequence = 512, .recompute = true};
+  const DeviceTime device = tuned_device_time(build_transformer_step(plan.model, request).flop(),
+                                              std::ssize(plan.compiled.partition.sections), plan.rates);
   is_near(ran.step_s(), production_step(device, seconds(0), plan.constants.host).total);
 }
 

@@ -21,7 +21,7 @@ std::int64_t read_longest_context(Resolution& resolution, const std::string& why
     resolution.diagnostics.warning(place, "rdu.longest_context", "has no effect: " + why_idle);
     return positions;
   }
-  resolution.record("longest_context", std::to_string(*written), origin_of(place));
+  resolution.record("longest_context", std::to_string(*written), resolution.origin("longest_context", ""));
   if (*written <= positions) return std::max<std::int64_t>(1, *written);
   resolution.diagnostics.error(place, "rdu.longest_context",
                                fmt::format("{} is more than the model's {} positions", *written, positions),
@@ -43,8 +43,8 @@ void read_static_length(Resolution& resolution) {
   const std::int64_t chosen =
       deployed ? deployed_context(needed, longest, resolution.plan->constants.serving) : longest;
   setup.static_length = written.value_or(from_command ? compiled->value : chosen);
-  const char* const otherwise = deployed ? "default: the shortest deployed context that holds a request"
-                                         : "default: the model's maximum";
+  const char* const otherwise =
+      deployed ? "default: the shortest deployed context that holds a request" : "default: the model's maximum";
   resolution.record("static_sequence_length", std::to_string(setup.static_length),
                     resolution.origin("static_sequence_length", from_command ? compiled->origin : otherwise));
   const Place& place = resolution.context.section.place();

@@ -17,8 +17,7 @@ namespace {
 std::int64_t default_parts(Resolution& resolution) {
   const std::int64_t rdus = resolution.plan->constants.system.rdus;
   const auto tell = [&](const std::string& text) {
-    resolution.diagnostics.warning(resolution.compile().line.place, "rdu.compile", text,
-                                   "--n-chips, to say how many");
+    resolution.diagnostics.warning(resolution.compile().line.place, "rdu.compile", text, "--n-chips, to say how many");
   };
   std::string first;
   for (std::int64_t parts = rdus; parts > 1; --parts) {

@@ -9,7 +9,7 @@
 namespace podsim::ipu {
 
 PassPlanner::PassPlanner(const ChipConstants& chip, const PassConstants& constants)
-    : tiles_(chip.tiles), tile_memory_(chip.tile_memory), constants_(constants) {}
+    : chip_(chip), constants_(constants) {}
 
 PassPlan PassPlanner::plan(const PassShape& shape, const PassExecution& execution) const {
   const PassFront& candidates = front(shape, execution.mode);
@@ -33,13 +33,13 @@ const PassFront& PassPlanner::front(const PassShape& shape, AmpMode mode) const 
   PODSIM_CHECK(shape.groups > 0 && shape.positions() > 0 && shape.in_channels > 0 && shape.out_channels > 0 &&
                    shape.kernel_height > 0 && shape.kernel_width > 0,
                "an empty pass");
-  auto made = std::make_unique<const PassFront>(search_passes(constants_, tiles_, shape, mode));
+  auto made = std::make_unique<const PassFront>(search_passes(constants_, chip_, shape, mode));
   const std::unique_lock lock(mutex_);
   return *fronts_.try_emplace(key, std::move(made)).first->second;
 }
 
 PassFront::const_iterator PassPlanner::fastest(const PassFront& front, double proportion) const {
-  const double bound = proportion * tile_memory_.size().in_base();
+  const double bound = proportion * chip_.tile_memory.size().in_base();
   const auto after = std::partition_point(front.begin(), front.end(), [bound](const PassCandidate& c) {
     return static_cast<double>(c.temporary) <= bound;
   });
@@ -48,7 +48,7 @@ PassFront::const_iterator PassPlanner::fastest(const PassFront& front, double pr
 
 PassPlan PassPlanner::expand(const PassShape& shape, AmpMode mode, const PassCandidate& candidate) const {
   const PassMode& of_mode = constants_.modes[static_cast<std::size_t>(mode)];
-  const PassPricer pricer(constants_, mode, tiles_, reshape(shape, candidate.variant, of_mode));
+  const PassPricer pricer(constants_, mode, chip_.tiles, reshape(shape, candidate.variant, of_mode));
   PassPlan plan;
   plan.variant = candidate.variant;
   plan.split = candidate.split;

@@ -27,7 +27,7 @@ class PassPlanner {
   // Among the plans within `tolerance` (0.05: 5 %) of that one the one with the least temporary bytes.
   PassPlan leanest_plan(const PassShape& shape, const PassExecution& execution, double tolerance) const;
 
-  std::int64_t tiles() const { return tiles_; }
+  std::int64_t tiles() const { return chip_.tiles; }
   const PassMode& mode(AmpMode mode) const { return constants_.modes[static_cast<std::size_t>(mode)]; }
 
  private:
@@ -41,8 +41,7 @@ class PassPlanner {
   PassFront::const_iterator fastest(const PassFront& front, double proportion) const;
   PassPlan expand(const PassShape& shape, AmpMode mode, const PassCandidate& candidate) const;
 
-  std::int64_t tiles_;
-  Bytes tile_memory_;
+  ChipConstants chip_;
   PassConstants constants_;
   mutable std::shared_mutex mutex_;
   mutable std::map<Key, std::unique_ptr<const PassFront>> fronts_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 #include "models/ipu/operators/pass_cost.hpp"
 
@@ -9,8 +11,11 @@ namespace podsim::ipu {
 
 namespace {
 
-constexpr std::array<std::int64_t, 18> k_input_splits = {1,  2,  3,  4,  5,  6,  7,  8,  10,
+// Splits of the input channels. Reductions of more parts than the usual ones have are not planned by the library; they
+// are tried where no plan fits a tile without them.
+constexpr std::array<std::int64_t, 18> k_usual_splits = {1,  2,  3,  4,  5,  6,  7,  8,  10,
                                                          12, 14, 16, 20, 24, 32, 40, 48, 64};
+constexpr std::array<std::int64_t, 8> k_finer_splits = {96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr std::array<std::int64_t, 5> k_serial_steps = {1, 2, 4, 8, 16};
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
@@ -47,6 +52,8 @@ class Front {
     candidates_.insert(candidates_.erase(first, last), candidate);
   }
 
+  bool fits(Bytes bytes) const { return !candidates_.empty() && candidates_.front().temporary <= bytes.count(); }
+
   PassFront take() { return std::move(candidates_); }
 
  private:
@@ -57,8 +64,14 @@ class Front {
 // bound from below spares the field of those that cannot join the front.
 class VariantSearch {
  public:
-  VariantSearch(const PassPricer& pricer, const PassVariant& variant, std::int64_t tiles, Front& front)
-      : pricer_(pricer), variant_(variant), tiles_(tiles), front_(front), shape_(pricer.shape()) {}
+  VariantSearch(const PassPricer& pricer, const PassVariant& variant, std::int64_t tiles,
+                std::span<const std::int64_t> input_splits, Front& front)
+      : pricer_(pricer),
+        variant_(variant),
+        tiles_(tiles),
+        input_splits_(input_splits),
+        front_(front),
+        shape_(pricer.shape()) {}
 
   void run() {
     for (const std::int64_t groups : distinct_splits(shape_.pass.groups, tiles_)) {
@@ -74,7 +87,7 @@ class VariantSearch {
  private:
   void split_inner(std::int64_t tiles) {
     const std::vector<std::int64_t> output_splits = distinct_splits(shape_.output_grains, tiles);
-    for (const std::int64_t input_split : k_input_splits) {
+    for (const std::int64_t input_split : input_splits_) {
       if (input_split > shape_.input_grains || input_split > tiles) break;
       split_.input_channels = input_split;
       split_.kernel_rows = 1;
@@ -132,6 +145,7 @@ class VariantSearch {
   const PassPricer& pricer_;
   const PassVariant& variant_;
   std::int64_t tiles_;
+  std::span<const std::int64_t> input_splits_;
   Front& front_;
   const VariantShape& shape_;
   PassSplit split_;
@@ -139,13 +153,18 @@ class VariantSearch {
 
 }  // namespace
 
-PassFront search_passes(const PassConstants& constants, std::int64_t tiles, const PassShape& shape, AmpMode mode) {
+PassFront search_passes(const PassConstants& constants, const ChipConstants& chip, const PassShape& shape,
+                        AmpMode mode) {
   Front front;
-  for (const PassVariant& variant : variants_of(shape, mode)) {
-    const PassMode& of_mode = constants.modes[static_cast<std::size_t>(mode)];
-    const PassPricer pricer(constants, mode, tiles, reshape(shape, variant, of_mode));
-    VariantSearch(pricer, variant, tiles, front).run();
-  }
+  const PassMode& of_mode = constants.modes[static_cast<std::size_t>(mode)];
+  const auto search = [&](std::span<const std::int64_t> input_splits) {
+    for (const PassVariant& variant : variants_of(shape, mode)) {
+      const PassPricer pricer(constants, mode, chip.tiles, reshape(shape, variant, of_mode));
+      VariantSearch(pricer, variant, chip.tiles, input_splits, front).run();
+    }
+  };
+  search(k_usual_splits);
+  if (!front.fits(chip.tile_memory)) search(k_finer_splits);
   return front.take();
 }
 

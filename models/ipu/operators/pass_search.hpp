@@ -17,6 +17,7 @@ struct PassCandidate {
 
 using PassFront = std::vector<PassCandidate>;  // temporary ascending, cycles descending; never empty
 
-PassFront search_passes(const PassConstants& constants, std::int64_t tiles, const PassShape& shape, AmpMode mode);
+PassFront search_passes(const PassConstants& constants, const ChipConstants& chip, const PassShape& shape,
+                        AmpMode mode);
 
 }  // namespace podsim::ipu

@@ -74,6 +74,8 @@ std::string expected_text(const KeySpec& spec) {
       return "a list of numbers";
     case KeyType::number_or_list:
       return "a number or a list of numbers";
+    case KeyType::text_list:
+      return "a list of strings";
     case KeyType::path:
       return "a path";
     case KeyType::table:
@@ -164,6 +166,8 @@ class Checker {
         return list(spec, value, key);
       case KeyType::number_or_list:
         return value.is(Kind::array) ? list(spec, value, key) : number(spec, value, key, expected_text(spec));
+      case KeyType::text_list:
+        return texts(spec, value, key);
     }
   }
 
@@ -210,6 +214,14 @@ class Checker {
       } else {
         number(spec, element, element_key, "a number");
       }
+    }
+  }
+
+  void texts(const KeySpec& spec, const Value& value, const std::string& key) {
+    if (!value.is(Kind::array)) return wrong_type(value, key, expected_text(spec));
+    for (std::size_t i = 0; i < value.elements().size(); ++i) {
+      const Value& element = value.elements()[i];
+      if (!element.is(Kind::string)) wrong_type(element, fmt::format("{}[{}]", key, i), "a string");
     }
   }
 

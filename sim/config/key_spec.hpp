@@ -23,6 +23,7 @@ enum class KeyType {
   integer_list,
   number_list,
   number_or_list,
+  text_list,
   path,
   table,  // an open table, read by its owner
 };

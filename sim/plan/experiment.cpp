@@ -20,17 +20,6 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-bool is_dotted_path(std::string_view path) {
-  if (path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos) {
-    return false;
-  }
-  constexpr std::ptrdiff_t k_deepest = 64;
-  if (std::count(path.begin(), path.end(), '.') >= k_deepest) return false;
-  return std::none_of(path.begin(), path.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '[' || c == ']';
-  });
-}
-
 // Sections that may be written as a name alone.
 constexpr std::array<std::string_view, 2> k_named_sections = {"system", "software"};
 
@@ -66,6 +55,17 @@ std::string blocking_part(const Value& document, std::string_view path) {
 
 }  // namespace
 
+bool is_dotted_path(std::string_view path) {
+  if (path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string_view::npos) {
+    return false;
+  }
+  constexpr std::ptrdiff_t k_deepest = 64;
+  if (std::count(path.begin(), path.end(), '.') >= k_deepest) return false;
+  return std::none_of(path.begin(), path.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '[' || c == ']';
+  });
+}
+
 Experiment read_experiment(const std::string& path, const ConfigFiles& configs, Diagnostics& diagnostics) {
   const bool bare_name = path.find('/') == std::string::npos && !path.ends_with(".toml");
   const std::string shipped = "experiments/" + path + ".toml";
@@ -100,15 +100,19 @@ void apply_override(Experiment& experiment, const std::string& assignment, Diagn
     diagnostics.error(command_line(), "--set", fmt::format("\"{}\" is not a key", path), std::string(k_form));
     return;
   }
+  apply_value(experiment, path, parse_override_value(std::string_view(assignment).substr(equals + 1), command_line()),
+              diagnostics);
+}
+
+void apply_value(Experiment& experiment, const std::string& path, Value value, Diagnostics& diagnostics) {
   Value& document = experiment.document;
-  if (!document.is(Value::Kind::table)) document = Value::table(command_line());
+  if (!document.is(Value::Kind::table)) document = Value::table(value.place());
   widen_named_section(document, path);
   if (const std::string blocking = blocking_part(document, path); !blocking.empty()) {
     const Value& found = *document.find(blocking);
-    diagnostics.error(command_line(), path, fmt::format("\"{}\" is {}", blocking, kind_name(found.kind())), "a table");
+    diagnostics.error(value.place(), path, fmt::format("\"{}\" is {}", blocking, kind_name(found.kind())), "a table");
     return;
   }
-  Value value = parse_override_value(std::string_view(assignment).substr(equals + 1), command_line());
   const std::string target = target_of(document, path, value);
   document.set(target, std::move(value));
 }

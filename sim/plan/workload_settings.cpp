@@ -40,6 +40,24 @@ KeySpec count(std::string path, double maximum, std::string default_text, std::s
                 1, maximum);
 }
 
+void add_sweep_keys(std::vector<KeySpec>& keys) {
+  keys.push_back(key("sweep", KeyType::table, "", "a sweep over keys of the experiment", "", ""));
+  keys.push_back(key("sweep.experiment", KeyType::path, "this file",
+                     "the experiment that is varied; what else stands in this file replaces its keys", "", ""));
+  keys.push_back(key("sweep.axes", KeyType::table, "",
+                     "keys or constants, each with a list of values, or a range {from, to, step | count | factor, "
+                     "scale = \"log\"}",
+                     "", ""));
+  keys.push_back(
+      key("sweep.zip", KeyType::table, "", "named groups of axes that vary together, value by value", "", ""));
+  keys.push_back(
+      key("sweep.exclude", KeyType::text_list, "", "conditions over keys; a point that meets one is left out", "", ""));
+  keys.push_back(choice("sweep.sampling", {"grid", "random", "latin-hypercube"}, "grid",
+                        "which points are taken: all, or a number drawn", "", ""));
+  keys.push_back(count("sweep.points", 1e7, "", "how many points are drawn", "", ""));
+  keys.push_back(ranged(key("sweep.seed", KeyType::integer, "1", "seed of the draw", "", ""), 0, 9e15));
+}
+
 void add_document_keys(std::vector<KeySpec>& keys) {
   keys.push_back(key("name", KeyType::text, "the file's name", "what reports call the run", "", ""));
   keys.push_back(
@@ -50,8 +68,7 @@ void add_document_keys(std::vector<KeySpec>& keys) {
   keys.push_back(key("cost", KeyType::table, "", "overrides of the cost model's constants", "all", ""));
   keys.push_back(key("memory", KeyType::table, "", "overrides of the memory model's constants", "", "all"));
   keys.push_back(key("report", KeyType::table, "", "what the report shows", "", ""));
-  keys.push_back(key("sweep", KeyType::table, "", "axes of a sweep", "", ""));
-  keys.push_back(key("sweep.axes", KeyType::table, "", "keys of the experiment, each with a list of values", "", ""));
+  add_sweep_keys(keys);
   keys.push_back(key("loss_scaling", KeyType::table, "", "the loss-scaling controller and its numerics", "", ""));
 }
 

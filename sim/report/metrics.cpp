@@ -111,4 +111,15 @@ std::span<const MetricSpec> metrics() {
   return k_metrics;
 }
 
+Better better_value(std::string_view name) {
+  for (const std::string_view end : {"_per_s", "_per_s_per_device", "mfu_pct", "hfu_pct", "utilisation_pct"}) {
+    if (name.ends_with(end)) return Better::higher;
+  }
+  for (const std::string_view end :
+       {"_s", "_ps", "_bytes", "devices", "memory_pct", "joules_per_sample", "average_watts"}) {
+    if (name.ends_with(end)) return Better::lower;
+  }
+  return Better::neither;
+}
+
 }  // namespace podsim

@@ -16,4 +16,10 @@ struct MetricSpec {
 
 std::span<const MetricSpec> metrics();
 
+enum class Better { higher, lower, neither };
+
+// By the end of a metric's name, in JSON or as a column: rates and utilisations are better when higher; times, bytes,
+// energy, cost and numbers of devices when lower; of others it depends.
+Better better_value(std::string_view name);
+
 }  // namespace podsim

@@ -59,4 +59,11 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
   return make_report(plan, verdict, account, {lowered, result, facts});
 }
 
+std::string beyond_simulated_time(const std::range_error& error) {
+  return fmt::format(
+      "one host call cannot be simulated: {}; expected fewer iterations or micro-batches, or constants nearer to the "
+      "shipped ones",
+      error.what());
+}
+
 }  // namespace podsim

@@ -2,6 +2,7 @@
 // One plan, from its verdict to its report. What `check`, `run` and every study share.
 
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "sim/engine/engine.hpp"
@@ -27,5 +28,8 @@ Report check_plan(const Plan& plan, bool remedies);
 // Throws ConfigError when an exact run would execute more than 10^10 operations.
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});
+
+// What to tell when a run's numbers are too large to be simulated.
+std::string beyond_simulated_time(const std::range_error& error);
 
 }  // namespace podsim

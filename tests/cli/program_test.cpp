@@ -49,7 +49,8 @@ TEST_CASE("program: help lists every verb, called without arguments it is a usag
 }
 
 TEST_CASE("program: the help of each verb fits a screen and ends in two examples") {
-  for (const std::string verb : {"run", "check", "sweep", "compare", "validate", "list", "help"}) {
+  for (const std::string verb : {"run", "check", "sweep", "sweep run", "sweep show", "sweep export", "sweep merge",
+                                 "compare", "validate", "list", "help"}) {
     CAPTURE(verb);
     const CommandResult result = podsim_run(verb + " --help");
     CHECK(result.exit_code == 0);
@@ -157,10 +158,15 @@ TEST_CASE("program: output that cannot be written is told") {
 }
 
 TEST_CASE("program: a sweep wants its kind and an axis") {
-  check_usage_error(podsim_run("sweep"),
-                    "podsim: unknown kind of sweep \"\"; expected run (see `podsim sweep --help`)\n");
-  check_usage_error(podsim_run("sweep run --system x"),
-                    "podsim: no axis: give --axis KEY=V1,V2,… or a [sweep.axes] table (see `podsim sweep --help`)\n");
+  check_usage_error(
+      podsim_run("sweep"),
+      "podsim: unknown kind of sweep \"\"; expected run, show, export or merge (see `podsim sweep --help`)\n");
+  check_usage_error(podsim_run("sweep rnu"),
+                    "podsim: unknown kind of sweep \"rnu\"; expected run, show, export or merge; did you mean "
+                    "\"run\"? (see `podsim sweep --help`)\n");
+  check_usage_error(
+      podsim_run("sweep run --system x"),
+      "command line: sweep.axes: there is no axis; expected --axis KEY=V1,V2,… or a [sweep.axes] table\n");
   check_usage_error(podsim_run("sweep run --system x --axis key"),
                     "command line: --axis: \"key\" is no axis; expected KEY=VALUE,VALUE,…\n");
 }

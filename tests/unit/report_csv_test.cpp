@@ -24,10 +24,12 @@ TEST_CASE("csv report: one header line and one row") {
         "samples_per_s,sequences_per_s,packs_per_s,tokens_per_s,images_per_s,samples_per_s_per_device,mfu_pct,hfu_pct,"
         "cycle_time_s,compute_s,recompute_s,exchange_s,sync_s,inter_device_s,host_io_s,off_chip_memory_s,collective_s,"
         "weight_update_s,launch_s,bubble_s,other_s,bottleneck,bottleneck_pct,fullest_memory,fullest_memory_pct,"
-        "training_time_s,engine,events\n"
+        "training_time_s,request_s,time_to_first_token_s,time_per_output_token_s,compile_estimate_s,engine,events,"
+        "simulated_ps\n"
         "sample,duo,stack-1,tiny,training,true,,2,1024,2048,2,0.2,5120,10240,5120,2621440,,2560,30.5,40.25,0.00038,0."
         "15,0,"
-        "0.01,0,0,0,0,0,0.005,0,0.035,0,compute on d1,75,d1.memory,87.5,195.4,native,1234\n");
+        "0.01,0,0,0,0,0,0.005,0,0.035,0,compute on d1,75,d1.memory,87.5,195.4,,,,,native,1234,"
+        "400000000000\n");
 }
 
 TEST_CASE("csv report: a check has a row of the same length with empty cells for what was not run") {

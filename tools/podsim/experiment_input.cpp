@@ -87,13 +87,6 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
   return std::move(*result.plan);
 }
 
-std::string beyond_simulated_time(const std::range_error& error) {
-  return fmt::format(
-      "one host call cannot be simulated: {}; expected fewer iterations or micro-batches, or constants nearer to the "
-      "shipped ones",
-      error.what());
-}
-
 std::string formatted(Report report, const std::string& format) {
   report.tool_version = version();
   report.tool_commit = commit();

@@ -1,7 +1,6 @@
 #pragma once
 // The experiment that a command line describes: a file, flags or both; and the plan made of it.
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,6 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file, 
 
 // Throws ConfigError with every problem.
 Plan plan_from(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);
-
-// What to tell when a run's numbers are too large to be simulated.
-std::string beyond_simulated_time(const std::range_error& error);
 
 // The report with the program's version, in "text", "json" or "csv".
 std::string formatted(Report report, const std::string& format);

@@ -100,6 +100,8 @@ std::string type_text(const KeySpec& spec) {
       return "a list of numbers";
     case KeyType::number_or_list:
       return "a number or a list of them";
+    case KeyType::text_list:
+      return "a list of texts";
     case KeyType::path:
       return "a name or a path";
     case KeyType::table:

@@ -5,16 +5,34 @@
 namespace podsim {
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> k_verbs{
-      {run_spec, cmd_run},         {check_spec, cmd_check},       {sweep_spec, cmd_sweep},
-      {compare_spec, cmd_compare}, {validate_spec, cmd_validate}, {loss_scale_spec, cmd_loss_scale},
-      {list_spec, cmd_list},       {explain_spec, cmd_explain},   {help_spec, cmd_help}};
+  static const std::vector<Verb> k_verbs{{run_spec, cmd_run},
+                                         {check_spec, cmd_check},
+                                         {sweep_spec,
+                                          cmd_sweep,
+                                          {{sweep_run_spec, cmd_sweep_run},
+                                           {sweep_show_spec, cmd_sweep_show},
+                                           {sweep_export_spec, cmd_sweep_export},
+                                           {sweep_merge_spec, cmd_sweep_merge}}},
+                                         {compare_spec, cmd_compare},
+                                         {validate_spec, cmd_validate},
+                                         {loss_scale_spec, cmd_loss_scale},
+                                         {list_spec, cmd_list},
+                                         {explain_spec, cmd_explain},
+                                         {help_spec, cmd_help}};
   return k_verbs;
 }
 
 const Verb* find_verb(std::string_view name) {
   for (const Verb& verb : verbs()) {
     if (verb.spec().name == name) return &verb;
+  }
+  return nullptr;
+}
+
+const Verb* find_kind(const Verb& verb, std::string_view word) {
+  for (const Verb& kind : verb.kinds) {
+    const std::string_view name = kind.spec().name;
+    if (name.substr(name.find(' ') + 1) == word) return &kind;
   }
   return nullptr;
 }

@@ -11,6 +11,7 @@ namespace podsim {
 struct Verb {
   const VerbSpec& (*spec)();
   ExitCode (*run)(const Arguments& arguments);
+  std::vector<Verb> kinds = {};  // by a second word: "sweep run"
 };
 
 const VerbSpec& check_spec();
@@ -21,6 +22,10 @@ const VerbSpec& list_spec();
 const VerbSpec& loss_scale_spec();
 const VerbSpec& run_spec();
 const VerbSpec& sweep_spec();
+const VerbSpec& sweep_export_spec();
+const VerbSpec& sweep_merge_spec();
+const VerbSpec& sweep_run_spec();
+const VerbSpec& sweep_show_spec();
 const VerbSpec& validate_spec();
 
 ExitCode cmd_check(const Arguments& arguments);
@@ -31,6 +36,10 @@ ExitCode cmd_list(const Arguments& arguments);
 ExitCode cmd_loss_scale(const Arguments& arguments);
 ExitCode cmd_run(const Arguments& arguments);
 ExitCode cmd_sweep(const Arguments& arguments);
+ExitCode cmd_sweep_export(const Arguments& arguments);
+ExitCode cmd_sweep_merge(const Arguments& arguments);
+ExitCode cmd_sweep_run(const Arguments& arguments);
+ExitCode cmd_sweep_show(const Arguments& arguments);
 ExitCode cmd_validate(const Arguments& arguments);
 
 // In the order of the overview.
@@ -38,6 +47,7 @@ const std::vector<Verb>& verbs();
 
 // Null: unknown.
 const Verb* find_verb(std::string_view name);
+const Verb* find_kind(const Verb& verb, std::string_view word);  // null: unknown
 
 std::vector<std::string> verb_names();
 

@@ -1,0 +1,227 @@
+#include "sim/study/sweep_definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "sim/config/key_spec.hpp"
+#include "sim/core/sha256.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/settings_reader.hpp"
+#include "sim/plan/workload_settings.hpp"
+
+namespace podsim {
+namespace {
+
+using Kind = Value::Kind;
+
+Value without_sweep(const Value& document) {
+  Value rest = Value::table(document.place());
+  for (const Value::Member& member : document.members()) {
+    if (member.key != "sweep") rest.add(member.key, member.key_place, member.value);
+  }
+  return rest;
+}
+
+// Sets every leaf of `table` in the experiment.
+void put_over(Experiment& experiment, const Value& table, const std::string& prefix, Diagnostics& diagnostics) {
+  for (const Value::Member& member : table.members()) {
+    const std::string path = prefix.empty() ? member.key : prefix + "." + member.key;
+    if (member.value.is(Kind::table))
+      put_over(experiment, member.value, path, diagnostics);
+    else
+      apply_value(experiment, path, member.value, diagnostics);
+  }
+}
+
+// The experiment that a sweep's file names, with what stands beside it in the file.
+Experiment base_of(const Experiment& written, const ConfigFiles& configs, Diagnostics& diagnostics) {
+  Experiment own = written;
+  own.document = without_sweep(written.document);
+  const Value* named = written.document.find("sweep.experiment");
+  if (named == nullptr || !named->is(Kind::string)) return own;
+  const std::string& name = named->as_string();
+  const bool shipped = configs.text("experiments/" + name + ".toml").has_value();
+  Experiment base = read_experiment(shipped ? name : path_from(*named), configs, diagnostics);
+  base.document = without_sweep(base.document);
+  base.overlays = written.overlays;
+  base.source_text += written.source_text;
+  put_over(base, own.document, "", diagnostics);
+  return base;
+}
+
+void check_section(const Value& document, Diagnostics& diagnostics) {
+  const Value* section = document.find("sweep");
+  if (section == nullptr) return;
+  std::vector<KeySpec> keys;
+  for (const KeySpec& key : shared_keys()) {
+    if (!key.path.starts_with("sweep.")) continue;
+    keys.push_back(key);
+    keys.back().path.erase(0, 6);
+  }
+  check_keys(*section, "sweep", keys, diagnostics);
+}
+
+SamplingPlan sampling_of(const Value& document, Diagnostics& diagnostics) {
+  SamplingPlan plan;
+  const std::string kind = read_text(document, "sweep.sampling").value_or("grid");
+  if (kind == "random") plan.kind = Sampling::random;
+  if (kind == "latin-hypercube") plan.kind = Sampling::latin_hypercube;
+  plan.points = read_integer(document, "sweep.points").value_or(0);
+  plan.seed = static_cast<std::uint64_t>(read_integer(document, "sweep.seed").value_or(1));
+  if (plan.kind != Sampling::grid) return plan;
+  for (const char* key : {"sweep.points", "sweep.seed"}) {
+    if (const Value* value = document.find(key)) {
+      diagnostics.error(value->place(), key, "has no effect: a grid takes every point",
+                        "sampling = \"random\" or \"latin-hypercube\", or no such key");
+    }
+  }
+  return plan;
+}
+
+std::vector<SweepCondition> conditions_of(const Value& document, Diagnostics& diagnostics) {
+  std::vector<SweepCondition> conditions;
+  const Value* written = document.find("sweep.exclude");
+  if (written == nullptr || !written->is(Kind::array)) return conditions;
+  for (const Value& text : written->elements()) {
+    if (!text.is(Kind::string)) continue;
+    try {
+      conditions.emplace_back(text);
+    } catch (const ConfigError& error) {
+      diagnostics.append(error.diagnostics());
+    }
+  }
+  return conditions;
+}
+
+// An axis that no document knows is a slip of the pen, not a grid of invalid points. One without effect is told.
+void try_axes(SweepDefinition& sweep, const Catalog& catalog, const ConfigFiles& configs) {
+  const std::vector<std::string>& keys = sweep.space.keys();
+  const std::vector<Value> values = sweep.space.values(0);
+  Experiment first = sweep.base;
+  Diagnostics unusable;
+  Diagnostics unknown;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (is_dotted_path(keys[k]))
+      apply_value(first, keys[k], values[k], unusable);
+    else
+      unknown.error(values[k].place(), "sweep.axes", fmt::format("\"{}\" is not a key", keys[k]));
+  }
+  if (!unusable.has_errors()) {
+    const PlanResult made = make_plan(first, catalog, configs);
+    for (const Diagnostic& problem : made.diagnostics.all()) {
+      const bool of_axis = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+        return key == problem.key || key.starts_with(problem.key + ".");
+      });
+      if (!of_axis) continue;
+      if (problem.severity == Severity::warning) {
+        sweep.warnings.warning(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+      }
+      if (!problem.problem.starts_with("unknown ")) continue;
+      unknown.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+    }
+  }
+  if (unknown.has_errors()) throw ConfigError(unknown);
+}
+
+void hash_named_files(const Value& value, Sha256& hash) {
+  if (value.is(Kind::array)) {
+    for (const Value& element : value.elements()) hash_named_files(element, hash);
+  } else if (value.is(Kind::table)) {
+    for (const Value::Member& member : value.members()) hash_named_files(member.value, hash);
+  } else if (value.is(Kind::string)) {
+    const std::string& text = value.as_string();
+    if (text.find_first_of("/.@") == std::string::npos || text.find('\n') != std::string::npos) return;
+    const std::string path = path_from(Value::string(text.substr(text.starts_with('@') ? 1 : 0), value.place()));
+    std::error_code code;
+    if (!std::filesystem::is_regular_file(path, code)) return;
+    Diagnostics ignored;
+    hash.update(text + "\n" + read_text_file(path, {}, "", ignored).value_or(""));
+  }
+}
+
+std::string text_of(const SweepDefinition& sweep, const Value& written) {
+  std::string text = "base = " + toml_text(sweep.base.document) + "\n";
+  for (const SweepGroup& group : sweep.space.groups()) {
+    for (const SweepAxis& axis : group.axes) {
+      text += fmt::format("axis {} of {} = ", axis.key, group.name);
+      if (axis.range) {
+        const SweepRange& range = *axis.range;
+        text += fmt::format("{} to {}{}", toml_text(value_in(range, 0)), toml_text(value_in(range, 1)),
+                            range.logarithmic ? ", log" : "");
+      }
+      for (const Value& value : axis.values) text += toml_text(value) + " ";
+      text += "\n";
+    }
+  }
+  if (const Value* excluded = written.find("sweep.exclude")) text += "exclude = " + toml_text(*excluded) + "\n";
+  const SamplingPlan& plan = sweep.space.plan();
+  if (plan.kind != Sampling::grid) {
+    text += fmt::format("{} points, {}, seed {}\n", plan.points,
+                        plan.kind == Sampling::random ? "random" : "latin-hypercube", plan.seed);
+  }
+  return text;
+}
+
+std::string hash_of(const SweepDefinition& sweep, const ConfigFiles& configs) {
+  Sha256 hash;
+  hash.update(sweep.text);
+  for (const std::string& path : configs.list("")) hash.update(path + "\n" + configs.text(path).value_or(""));
+  Diagnostics ignored;
+  for (const std::string& overlay : sweep.base.overlays) {
+    hash.update(overlay + "\n" + read_text_file(overlay, {}, "", ignored).value_or(""));
+  }
+  hash_named_files(sweep.base.document, hash);
+  for (const SweepGroup& group : sweep.space.groups()) {
+    for (const SweepAxis& axis : group.axes) {
+      for (const Value& value : axis.values) hash_named_files(value, hash);
+    }
+  }
+  return hash.finish();
+}
+
+}  // namespace
+
+bool SweepDefinition::leaves_out(const std::vector<Value>& values) const {
+  if (excluded.empty()) return false;
+  const std::vector<std::string>& keys = space.keys();
+  const KeyLookup lookup = [&](std::string_view key) -> const Value* {
+    const auto axis = std::find(keys.begin(), keys.end(), key);
+    if (axis != keys.end()) return &values[static_cast<std::size_t>(axis - keys.begin())];
+    return base.document.find(key);
+  };
+  return std::any_of(excluded.begin(), excluded.end(),
+                     [&](const SweepCondition& condition) { return condition.holds(lookup); });
+}
+
+SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> axes, const Catalog& catalog,
+                           const ConfigFiles& configs) {
+  Diagnostics diagnostics;
+  const Value& document = written.document;
+  check_section(document, diagnostics);
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  Experiment base = base_of(written, configs, diagnostics);
+  if (axes.empty()) axes = document_axes(document, diagnostics);
+  const SamplingPlan plan = sampling_of(document, diagnostics);
+  std::vector<SweepCondition> conditions = conditions_of(document, diagnostics);
+  if (axes.empty() && !diagnostics.has_errors()) {
+    diagnostics.error(document.place(), "sweep.axes", "there is no axis", "--axis KEY=V1,V2,… or a [sweep.axes] table");
+  }
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  const Value* section = document.find("sweep");
+  SweepDefinition sweep{std::move(base),
+                        SweepSpace(std::move(axes), plan, section ? section->place() : document.place()),
+                        std::move(conditions),
+                        {},
+                        "",
+                        ""};
+  try_axes(sweep, catalog, configs);
+  sweep.leaves_out(sweep.space.values(0));  // a condition over unknown keys is told before anything runs
+  sweep.text = text_of(sweep, document);
+  sweep.input_sha256 = hash_of(sweep, configs);
+  return sweep;
+}
+
+}  // namespace podsim

@@ -121,7 +121,11 @@ std::vector<KeySpec> keys(const std::vector<std::string>& modes) {
                         "the share of a tensor's values that a recommended scale may round to zero"));
   keys.push_back(number("limits.overflow", 1e-12, 1, "0.001",
                         "the probability, per step, of any overflow at a recommended scale"));
-  keys.push_back(count("updates", 1, k_most_updates, "1000", "weight updates to follow"));
+  keys.push_back(number("limits.lost_updates", 0, 1, "0.1",
+                        "the share of the last half of the updates that may be skipped or clipped before a report says "
+                        "\"overflows\""));
+  keys.push_back(count("updates", 1, k_most_updates, "1000, or five growth intervals where they are longer",
+                       "weight updates to follow"));
   keys.push_back(choice("statistics", {"sampled", "expected"}, "sampled",
                         "counts drawn with noise and spikes, or their expectation without"));
   keys.push_back(count("seed", 0, 9e15, "1", "of everything drawn"));

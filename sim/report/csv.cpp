@@ -51,6 +51,17 @@ void add_throughput(const Report& report, std::vector<std::string>& row) {
               number(t.images_per_s), number(t.samples_per_s_per_device), number(t.mfu_pct), number(t.hfu_pct)});
 }
 
+void add_loss_scale(const Report& report, std::vector<std::string>& row) {
+  row.push_back(report.throughput ? number(report.throughput->effective_samples_per_s) : "");
+  if (!report.loss_scaling) {
+    row.insert(row.end(), 5, "");
+    return;
+  }
+  const LossScaleOutlook& outlook = *report.loss_scaling;
+  row.insert(row.end(), {outlook.scheme, std::string(name(outlook.verdict)), number(outlook.reached_scale),
+                         number(100 * outlook.skipped_share), number(100 * outlook.saturated_share)});
+}
+
 }  // namespace
 
 std::vector<std::string> csv_header() {
@@ -68,8 +79,10 @@ std::vector<std::string> csv_header() {
   for (std::size_t c = 0; c < k_cost_categories; ++c) {
     header.push_back(std::string(name(static_cast<CostCategory>(c))) + "_s");
   }
-  header.insert(header.end(), {"bottleneck", "bottleneck_pct", "fullest_memory", "fullest_memory_pct",
-                               "training_time_s", "engine", "events"});
+  header.insert(header.end(),
+                {"bottleneck", "bottleneck_pct", "fullest_memory", "fullest_memory_pct", "training_time_s", "engine",
+                 "events", "effective_samples_per_s", "loss_scale_scheme", "loss_scale_verdict", "reached_loss_scale",
+                 "skipped_updates_pct", "saturated_updates_pct"});
   return header;
 }
 
@@ -94,6 +107,7 @@ std::vector<std::string> csv_row(const Report& report) {
   row.insert(row.end(), {report.bottleneck, ran ? number(report.bottleneck_pct) : "", memory,
                          memory.empty() ? "" : number(fill), report.training ? number(report.training->time_s) : "",
                          ran ? report.engine->name : "", ran ? std::to_string(report.engine->events) : ""});
+  add_loss_scale(report, row);
   return row;
 }
 

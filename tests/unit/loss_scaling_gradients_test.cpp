@@ -6,6 +6,7 @@
 
 #include "models/catalog.hpp"
 #include "models/loss_scaling/analysis.hpp"
+#include "models/loss_scaling/outlook.hpp"
 #include "models/loss_scaling/published.hpp"
 #include "tests/support/run_experiment.hpp"
 
@@ -208,6 +209,19 @@ TEST_CASE("loss scale: what has no loss or no half precision is refused") {
   CHECK(refused(bert("none", "")) ==
         "experiment.toml:2:49: model.head: a \"none\" head has no loss that is modelled; expected a head that is "
         "trained\n");
+}
+
+TEST_CASE("loss scale: a network of other blocks than those of transformers has no modelled gradients") {
+  Plan plan = test::plan_of(bert("pretraining", ""));
+  CHECK(nothing_to_scale(plan).reason.empty());
+  for (Block& block : plan.graph.blocks) {
+    if (block.kind != BlockKind::embedding && block.kind != BlockKind::head) block.kind = BlockKind::whole_layer;
+  }
+  CHECK(nothing_to_scale(plan).reason == "the gradients of this kind of model are not modelled");
+  const Value document = Value::table({});
+  Diagnostics warnings;
+  CHECK_FALSE(outlook_for(plan, document, catalog(), ConfigFiles::embedded(), warnings));
+  CHECK(warnings.all().empty());
 }
 
 TEST_CASE("loss scale: constants of the gradients can be replaced, by sound values") {

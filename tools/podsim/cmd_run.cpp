@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/catalog.hpp"
+#include "sim/report/make_report.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/study/evidence.hpp"
@@ -26,7 +27,7 @@ const VerbSpec& run_spec() {
                                     {"exact", "", "simulate every iteration of every repeat"},
                                     {"no-fold", "", "simulate every replica"},
                                     {"merge", "", "simulate chains of local operations as one"},
-                                    {"seed", "N", "seed of everything random (no part of a run is, so far)"},
+                                    {"seed", "N", "of what is drawn for the loss scale; as loss_scaling.seed"},
                                     {"quiet", "", "no warnings on standard error"},
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
@@ -38,10 +39,7 @@ const VerbSpec& run_spec() {
 ExitCode cmd_run(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
   const std::string trace_file = arguments.value("trace").value_or("");
-  const bool seeded = integer_option(arguments, "seed").has_value();
-  if (seeded && !arguments.has("quiet")) {
-    print_error("command line: warning: --seed: has no effect: nothing in this run is random");
-  }
+  const std::optional<std::int64_t> seed = integer_option(arguments, "seed");
   const ReportOutput output(arguments);
   if (!trace_file.empty()) {
     refuse_input(trace_file, input_files(arguments));
@@ -49,8 +47,10 @@ ExitCode cmd_run(const Arguments& arguments) {
   }
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
-  const Plan plan = plan_from(experiment, catalog, configs);
+  Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  if (seed) set_seed(experiment, *seed);
+  Plan plan = plan_from(experiment, catalog, configs);
+  const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, experiment, catalog, configs);
   Engine engine = make_engine(engine_name);
   TraceObserver trace;
   std::vector<Observer*> observers;
@@ -58,6 +58,7 @@ ExitCode cmd_run(const Arguments& arguments) {
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
+  if (loss_scale) add_loss_scale(*loss_scale, report);
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
   if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
   if (report.engine && arguments.has("verbose")) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "models/catalog.hpp"
+#include "sim/report/make_report.hpp"
 #include "sim/study/evaluate.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
@@ -87,9 +88,11 @@ std::vector<std::string> invalid(const std::string& reason) {
   return cells;
 }
 
-std::vector<std::string> outcome_of(const Plan& plan, Engine& engine) {
+std::vector<std::string> outcome_of(const Plan& plan, Engine& engine,
+                                    const std::optional<LossScaleOutlook>& loss_scale) {
   std::vector<std::string> cells;
-  const Report report = simulate_plan(plan, engine, {false, true, true, false});
+  Report report = simulate_plan(plan, engine, {false, true, true, false});
+  if (loss_scale) add_loss_scale(*loss_scale, report);
   if (report.verdict.fits()) {
     cells = {"ok", ""};
   } else {
@@ -101,13 +104,23 @@ std::vector<std::string> outcome_of(const Plan& plan, Engine& engine) {
   return cells;
 }
 
+// Following the loss scale takes longer than a point: it is done where the experiment asks for it.
+bool asks_for_loss_scale(const Experiment& experiment) {
+  return experiment.document.find("loss_scaling") != nullptr ||
+         experiment.document.find("ipu.auto_loss_scaling") != nullptr;
+}
+
 // Status, reason and the report's cells of one point.
 std::vector<std::string> outcome(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
                                  Engine& engine) {
-  const PlanResult made = make_plan(experiment, catalog, configs);
+  PlanResult made = make_plan(experiment, catalog, configs);
   if (!made.plan) return invalid(first_error(made.diagnostics));
   try {
-    return outcome_of(*made.plan, engine);
+    std::optional<LossScaleOutlook> loss_scale;
+    if (asks_for_loss_scale(experiment)) loss_scale = loss_scale_of(*made.plan, experiment, catalog, configs);
+    return outcome_of(*made.plan, engine, loss_scale);
+  } catch (const ConfigError& error) {
+    return invalid(first_error(error.diagnostics()));
   } catch (const std::range_error& error) {
     return invalid(beyond_simulated_time(error));
   }

@@ -125,6 +125,10 @@ class Analyst {
     }
     gradients.coherence = settings_.number("loss_scaling.gradients.coherence", 0, "default");
     gradients.residual_gain = settings_.number("loss_scaling.gradients.residual_gain", 1, "default");
+    const std::string& head = plan_.settings.head;
+    const bool fine_tunes = head == "question-answering" || head == "sequence-classification" ||
+                            head == "token-classification" || head == "multiple-choice";
+    gradients.pretrained = settings_.boolean("loss_scaling.gradients.pretrained", fine_tunes, "the head");
     gradients.accumulation = family_number("gradient_accumulation_steps", 1);
     const StepFacts facts = plan_.family->step_facts(plan_);
     const double passes = static_cast<double>(facts.global_batch) / static_cast<double>(facts.micro_batch);

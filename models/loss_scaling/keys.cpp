@@ -89,6 +89,10 @@ void add_gradient_keys(std::vector<KeySpec>& keys) {
                         "how far the tokens' parts of a weight gradient point the same way: 0 not at all, 1 all"));
   keys.push_back(number("gradients.residual_gain", 0.1, 10, "1",
                         "factor on the gradient of the residual stream from a layer to the one before"));
+  keys.push_back(key("gradients.pretrained", KeyType::boolean,
+                     "true with a head for question answering, classification of sequences or tokens, or multiple "
+                     "choice; else false",
+                     "whether training starts from trained weights, which are larger than initial ones", "podsim"));
   keys.push_back(number("gradients.noise", 0, 8, "0.25", "octaves by which a step's gradients vary, together"));
   keys.push_back(number("gradients.noise_correlation", 0, 0.9999, "0.9", "correlation of that noise between steps"));
   keys.push_back(number("gradients.spike_probability", 0, 1, "0.001", "of a spike of all gradients, at each step"));

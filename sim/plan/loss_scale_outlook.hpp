@@ -27,11 +27,11 @@ enum class ScaleVerdict {
 };
 
 struct LossScaleOutlook {
-  std::string scheme;            // as `loss_scaling.mode` names it
-  bool experimental = false;     // so its maker says
-  std::string number_format;     // of gradients: "float16", "bfloat16", "float32"
-  std::string overflow;          // what becomes of values that do not fit: "saturate", "infinity", "nan"
-  std::int64_t updates = 0;      // weight updates followed, from the first of a training
+  std::string scheme;             // as `loss_scaling.mode` names it
+  bool experimental = false;      // so its maker says
+  std::string number_format;      // of gradients: "float16", "bfloat16", "float32"
+  std::string overflow;           // what becomes of values that do not fit: "saturate", "infinity", "nan"
+  std::int64_t updates = 0;       // weight updates followed, from the first of a training
   std::int64_t last_updates = 0;  // the last half of them, over which shares of updates are taken
   double initial_scale = 1;
   std::string initial_origin;           // "experiment.toml:12:5", "default: …"
@@ -42,12 +42,12 @@ struct LossScaleOutlook {
   std::optional<std::int64_t> first_overflow_update;  // from 1
   // From 1: training ends there, since its controller gives up or infinities reach the weights.
   std::optional<std::int64_t> ended_update;
-  double skipped_share = 0;                           // of the last updates: not applied
-  double saturated_share = 0;                         // of the last updates: applied with clipped values
-  double flushed_share = 0;                           // of all non-zero gradient values, at the median update
-  double subnormal_share = 0;                         // of the same: kept with less precision
-  std::optional<ScaleWindow> window;                  // empty where no scale is needed
-  std::string limiting_tensor;                        // with the most large values; empty: none has any
+  double skipped_share = 0;           // of the last updates: not applied
+  double saturated_share = 0;         // of the last updates: applied with clipped values
+  double flushed_share = 0;           // of all non-zero gradient values, at the median update
+  double subnormal_share = 0;         // of the same: kept with less precision
+  std::optional<ScaleWindow> window;  // empty where no scale is needed
+  std::string limiting_tensor;        // with the most large values; empty: none has any
   ScaleVerdict verdict = ScaleVerdict::holds;
   std::vector<std::string> notes;  // whole clauses
 

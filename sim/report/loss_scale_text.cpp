@@ -77,10 +77,9 @@ std::vector<std::string> loss_scale_paragraphs(const Report& report) {
       updates_followed(outlook)};
   if (report.throughput && report.throughput->effective_samples_per_s) {
     const bool clips = outlook.saturated_share > 0;
-    paragraphs.push_back(fmt::format("effective throughput {}{} samples/s: of updates neither skipped nor clipped{}",
-                                     clips ? "at least " : "",
-                                     human_number(*report.throughput->effective_samples_per_s),
-                                     clips ? "; clipped ones are applied" : ""));
+    paragraphs.push_back(fmt::format(
+        "effective throughput {}{} samples/s: of updates neither skipped nor clipped{}", clips ? "at least " : "",
+        human_number(*report.throughput->effective_samples_per_s), clips ? "; clipped ones are applied" : ""));
   }
   if (outlook.window) paragraphs.push_back(window_at_length(*outlook.window));
   if (!outlook.limiting_tensor.empty()) {

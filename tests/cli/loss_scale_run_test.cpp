@@ -44,7 +44,11 @@ std::string errors(const ExperimentFolder& folder, const std::string& arguments)
 }
 
 std::int64_t always_live(const Value& report, std::size_t device) {
-  return report.find("devices")->elements()[device].find("memories")->elements()[0].find("always_live_bytes")
+  return report.find("devices")
+      ->elements()[device]
+      .find("memories")
+      ->elements()[0]
+      .find("always_live_bytes")
       ->as_integer();
 }
 
@@ -145,8 +149,8 @@ TEST_CASE("loss scale of a run: verdicts of scales that flush, overflow, break o
     const char* verdict;
   };
   for (const Case& row :
-       {Case{"--set loss_scaling.initial=0.0009765625", "flushes"}, Case{"--set loss_scaling.initial=16777216",
-                                                                          "overflows"},
+       {Case{"--set loss_scaling.initial=0.0009765625", "flushes"},
+        Case{"--set loss_scaling.initial=16777216", "overflows"},
         Case{"--set loss_scaling.initial=16777216 --set loss_scaling.limits.lost_updates=1", "holds"},
         Case{"--set loss_scaling.initial=16777216 --set loss_scaling.numerics.overflow=nan", "overflows"},
         Case{"--set ipu.auto_loss_scaling=true --set loss_scaling.threshold_upper_count_proportion=1", "runaway"}}) {
@@ -255,17 +259,20 @@ TEST_CASE("loss scale of a run: bfloat16 on RDUs and single precision need none 
   CHECK(contains(folder.podsim("run gpt2-xl-two-sn30 --engine native").out,
                  "  Loss scale   none: bfloat16 gradients need no loss scale\n"));
   // The same gradients in half precision without a scale: the difference of the formats.
-  const Value half = run(folder, "gpt2-xl-two-sn30 --set loss_scaling.numerics.format=float16 --set "
-                                 "loss_scaling.mode=none");
+  const Value half = run(folder,
+                         "gpt2-xl-two-sn30 --set loss_scaling.numerics.format=float16 --set "
+                         "loss_scaling.mode=none");
   CHECK(number(half, "loss_scaling.flushed_values_pct") > 10);
-  CHECK(errors(folder, "gpt2-xl-two-sn30 --set loss_scaling.numerics.format=float16 --set "
-                       "loss_scaling.mode=popart_als") ==
+  CHECK(errors(folder,
+               "gpt2-xl-two-sn30 --set loss_scaling.numerics.format=float16 --set "
+               "loss_scaling.mode=popart_als") ==
         "command line: warning: loss_scaling.mode: PopART runs on IPUs alone; the scale is followed as if it ran here; "
         "expected none\n");
   const CommandResult single = folder.podsim("check experiment.toml --set workload.precision=fp32");
   CHECK(contains(single.out, "  Loss scale   none: float32 gradients need no loss scale\n"));
-  CHECK(json_of(folder.podsim("check llama-3-70b-sn40l-8 --format json").out).find("loss_scaling")->is(
-      Value::Kind::null));
+  CHECK(json_of(folder.podsim("check llama-3-70b-sn40l-8 --format json").out)
+            .find("loss_scaling")
+            ->is(Value::Kind::null));
 }
 
 TEST_CASE("loss scale of a run: equal seeds give equal bytes, and the seed is that of the section") {

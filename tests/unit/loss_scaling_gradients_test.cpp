@@ -164,6 +164,33 @@ TEST_CASE("gradients: accumulators hold the mean of micro-batches, coherent part
         location(apart.model, "down_weight_gradient", 23) + 0.5 * std::log2(152.0) - 0.01);
 }
 
+TEST_CASE("gradients: trained weights are as large as keeps the size of what they multiply, new heads are not") {
+  GradientSettings trained;
+  trained.pretrained = true;
+  const double growth = -0.5 * std::log2(1024.0) - std::log2(0.02);  // from 0.02 to 1 / sqrt(1024)
+  const auto moved = [&trained](const std::string& head, const std::string& name, int layer) {
+    const std::string toml = bert(head, "micro_batch_size = 4\nsequence_length = 128\n");
+    return location(scene(toml, trained).model, name, layer) - location(scene(toml).model, name, layer);
+  };
+  // One product with the body's weights behind a new classifier; behind a trained projection one more.
+  CHECK(moved("token-classification", "residual_gradient", 23) == doctest::Approx(0));
+  CHECK(moved("token-classification", "down_input_gradient", 23) == doctest::Approx(growth));
+  CHECK(moved("pretraining", "vocabulary_input_gradient", -1) == doctest::Approx(growth));
+  const std::string toml = bert("pretraining", "micro_batch_size = 4\nsequence_length = 128\n");
+  CHECK(scene(toml).model.process.growth_limit == doctest::Approx(growth));
+  CHECK(scene(toml, trained).model.process.growth_limit == 0);
+}
+
+TEST_CASE("loss scale: heads of fine-tuning start from trained weights, and a key says otherwise") {
+  const std::string toml = bert("question-answering", "micro_batch_size = 4\nsequence_length = 384\n");
+  const int trained = analysed(toml).window.low;
+  CHECK(trained < analysed(toml, {"loss_scaling.gradients.pretrained=false"}).window.low);
+  CHECK(trained == analysed(toml, {"loss_scaling.gradients.pretrained=true"}).window.low);
+  const std::string from_scratch = bert("pretraining", "");
+  CHECK(analysed(from_scratch).window.low ==
+        analysed(from_scratch, {"loss_scaling.gradients.pretrained=false"}).window.low);
+}
+
 TEST_CASE("gradients: a gain per layer moves lower layers, a spread or log-normal shape the shares") {
   GradientSettings settings;
   settings.residual_gain = 0.5;

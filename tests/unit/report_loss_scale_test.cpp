@@ -68,8 +68,7 @@ TEST_CASE("json report: the loss scale has its scales, shares, window and verdic
   outlook.limit_cycle.reset();
   outlook.window.reset();
   const std::string infinite = to_json(report_with(outlook));
-  for (const char* part :
-       {"\"reached_scale\": null", "\"limit_cycle\": null", "\"recommended_window\": null"}) {
+  for (const char* part : {"\"reached_scale\": null", "\"limit_cycle\": null", "\"recommended_window\": null"}) {
     CAPTURE(part);
     CHECK(infinite.find(part) != std::string::npos);
   }

@@ -9,7 +9,8 @@ std::int64_t share(std::int64_t elements, std::int64_t members) {
 
 }  // namespace
 
-ReplicaReduction::ReplicaReduction(const Pod& pod, const std::vector<PlacedParameters>& parameters) : pod_(pod) {
+ReplicaReduction::ReplicaReduction(const Pod& pod, const std::vector<PlacedParameters>& parameters, std::string what)
+    : pod_(pod), what_(std::move(what)) {
   const std::int64_t in_pod = pod.replicas_in_pod;
   const std::int64_t pods = static_cast<std::int64_t>(pod.replicas.size()) / in_pod;
   for (const PlacedParameters& placed : parameters) {
@@ -23,14 +24,14 @@ void ReplicaReduction::add_before_optimizer(ProgramBuilder& builder, bool sharde
                                             std::vector<ProgramBlock>& blocks) const {
   const bool one_pod = pod_.gateway_hops.empty();
   if (sharded) {
-    add_ring(builder, Ring::in_pod, "gradient reduce-scatter", 1, blocks);
-    add_ring(builder, Ring::between_pods, "gradient reduce-scatter between pods", 1, blocks);
+    add_ring(builder, Ring::in_pod, what_ + " reduce-scatter", 1, blocks);
+    add_ring(builder, Ring::between_pods, what_ + " reduce-scatter between pods", 1, blocks);
   } else if (one_pod) {
-    add_ring(builder, Ring::in_pod, "gradient all-reduce", 2, blocks);
+    add_ring(builder, Ring::in_pod, what_ + " all-reduce", 2, blocks);
   } else {
-    add_ring(builder, Ring::in_pod, "gradient reduce-scatter", 1, blocks);
-    add_ring(builder, Ring::between_pods, "gradient all-reduce between pods", 2, blocks);
-    add_ring(builder, Ring::in_pod, "gradient all-gather", 1, blocks);
+    add_ring(builder, Ring::in_pod, what_ + " reduce-scatter", 1, blocks);
+    add_ring(builder, Ring::between_pods, what_ + " all-reduce between pods", 2, blocks);
+    add_ring(builder, Ring::in_pod, what_ + " all-gather", 1, blocks);
   }
 }
 

@@ -22,8 +22,8 @@ namespace podsim::ipu {
 
 class ReplicaReduction {
  public:
-  // By pipeline position: the gradients of an IPU.
-  ReplicaReduction(const Pod& pod, const std::vector<PlacedParameters>& parameters);
+  // By pipeline position: the gradients of an IPU, or what else is reduced; `what` names it in programs.
+  ReplicaReduction(const Pod& pod, const std::vector<PlacedParameters>& parameters, std::string what = "gradient");
 
   void add_before_optimizer(ProgramBuilder& builder, bool sharded, std::vector<ProgramBlock>& blocks) const;
   void add_after_optimizer(ProgramBuilder& builder, bool sharded, std::vector<ProgramBlock>& blocks) const;
@@ -34,6 +34,7 @@ class ReplicaReduction {
                 std::vector<ProgramBlock>& blocks) const;
 
   const Pod& pod_;
+  std::string what_;
   std::vector<Bytes> in_pod_chunks_;  // that a position sends in a step
   std::vector<Bytes> between_chunks_;
 };

@@ -7,7 +7,8 @@ namespace podsim::ipu {
 namespace {
 
 constexpr std::int64_t k_workers = 6;
-constexpr std::int64_t k_vector = 4;  // halves read at once
+constexpr std::int64_t k_vector = 4;       // halves read at once
+constexpr std::int64_t k_count_bytes = 4;  // unsigned integers
 
 bool is_tracked(const Operator& op) {
   if (op.kind == OperatorKind::matmul) return true;
@@ -62,6 +63,28 @@ CycleCost loss_scaling_cost(const Block& block, const Execution& execution, cons
     cost.exchange += times(steps, constants.loss_scaling.reduction);
   }
   return cost;
+}
+
+std::vector<Bytes> count_traffic(const ModelGraph& graph, const Pipeline& pipeline) {
+  const std::vector<ForwardStage>& stages = pipeline.forward();
+  std::vector<Bytes> traffic(stages.size() - 1);
+  std::int64_t tensors = 0;  // of the stages behind a boundary
+  for (std::size_t boundary = traffic.size(); boundary-- > 0;) {
+    const ForwardStage& behind = stages[boundary + 1];
+    if (behind.ipu != stages.front().ipu) {
+      for (const std::size_t block : behind.blocks) tensors += tracked_gradients(graph.blocks[block]).tensors;
+    }
+    traffic[boundary] = Bytes(2 * k_count_bytes * tensors);
+  }
+  return traffic;
+}
+
+std::vector<PlacedParameters> summed_counts(const Pipeline& pipeline) {
+  std::vector<PlacedParameters> counts(static_cast<std::size_t>(pipeline.ipus()));
+  PlacedParameters& summing = counts[static_cast<std::size_t>(pipeline.forward().front().ipu)];
+  summing.element_bytes = k_count_bytes;
+  summing.elements = 2;
+  return counts;
 }
 
 }  // namespace podsim::ipu

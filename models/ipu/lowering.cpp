@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/ipu/collective.hpp"
+#include "models/ipu/loss_scaling_cost.hpp"
 #include "models/ipu/replica_lowering.hpp"
 #include "models/ipu/update_cost.hpp"
 
@@ -12,7 +13,9 @@ namespace {
 class TrainingLowering : private ReplicaLowering {
  public:
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
-      : ReplicaLowering(plan, ipu_plan, options), reduction_(pod_, parameters_) {}
+      : ReplicaLowering(plan, ipu_plan, options),
+        reduction_(pod_, parameters_),
+        counts_(count_traffic(plan.graph, pipeline_)) {}
 
   Lowered lower() {
     add_always_live();
@@ -78,17 +81,50 @@ class TrainingLowering : private ReplicaLowering {
       for (const std::size_t replica : fold_.simulated) {
         for (std::size_t stage = 0; stage + 1 < pipeline_.forward().size(); ++stage) {
           add_copy(segment, pod_.replicas[replica], stage, forward);
+          if (setup_.auto_loss_scaling && !forward) add_counts(segment, pod_.replicas[replica], stage);
         }
       }
       copies_.push_back(builder_.add(std::move(segment)));
     }
   }
 
+  // Of the histograms of automatic loss scaling.
+  void add_counts(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage) {
+    if (counts_[stage] == Bytes()) return;
+    const auto& stages = pipeline_.forward();
+    segment.transfer(replica.ipus[static_cast<std::size_t>(stages[stage + 1].ipu)],
+                     replica.ipus[static_cast<std::size_t>(stages[stage].ipu)], replica.backward_copies[stage],
+                     counts_[stage], CostCategory::inter_device, "loss-scaling counts");
+  }
+
   // ---- update
+  void add_loss_scaling(std::vector<ProgramBlock>& blocks) {
+    if (!setup_.auto_loss_scaling) return;
+    ReplicaReduction(pod_, summed_counts(pipeline_), "loss-scaling counts")
+        .add_before_optimizer(builder_, false, blocks);
+    const auto& stages = pipeline_.forward();
+    if (stages.size() == 1) return;
+    SegmentBuilder segment = folded_segment("loss-scaling factor");
+    for (const std::size_t index : fold_.simulated) {
+      const ReplicaResources& replica = pod_.replicas[index];
+      OpId last;
+      for (std::size_t stage = 0; stage + 1 < stages.size(); ++stage) {
+        const OpId hop = segment.transfer(replica.ipus[static_cast<std::size_t>(stages[stage].ipu)],
+                                          replica.ipus[static_cast<std::size_t>(stages[stage + 1].ipu)],
+                                          replica.forward_copies[stage], k_loss_scale_factor,
+                                          CostCategory::inter_device, "loss-scaling factor");
+        if (last.valid()) segment.depend(last, hop);
+        last = hop;
+      }
+    }
+    blocks.emplace_back(builder_.add(std::move(segment)));
+  }
+
   void add_update(std::vector<ProgramBlock>& blocks) {
     const std::size_t begin = blocks.size();
     const bool sharded = setup_.replicated_tensor_sharding;
     reduction_.add_before_optimizer(builder_, sharded, blocks);
+    add_loss_scaling(blocks);
     add_state_traffic("optimizer state load", blocks);
     blocks.emplace_back(optimizer_segment());
     add_state_traffic("optimizer state store", blocks);
@@ -131,6 +167,7 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   ReplicaReduction reduction_;
+  std::vector<Bytes> counts_;  // by boundary between stages
   std::vector<SegmentId> copies_;
 };
 

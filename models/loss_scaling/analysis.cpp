@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -9,6 +10,10 @@
 
 namespace podsim::loss_scaling {
 namespace {
+
+constexpr std::int64_t k_usual_updates = 1000;
+constexpr std::int64_t k_most_updates = 1'000'000;
+constexpr std::int64_t k_intervals = 5;
 
 NumberFormat format_of(const std::string& name) {
   if (name == "float16") return NumberFormat::float16;
@@ -38,6 +43,9 @@ class Analyst {
     result_.window = recommended_window(model, result_.limits);
     const std::unique_ptr<LossScaleController> controller = make_controller();
     stop_on_errors();
+    read_updates();
+    warn_idle();
+    check_machine();
     if (scheme_->counts_gradients()) {
       const bool popart = result_.mode == "popart_als";
       const double threshold =
@@ -46,6 +54,7 @@ class Analyst {
       result_.balance = balanced_scale(model, controller->edge(), threshold, result_.settings.products_only);
     }
     result_.trajectory = follow(model, *controller, result_.settings);
+    result_.limit_cycle = limit_cycle(model);
     add_notes();
     result_.warnings = diagnostics_;
     return std::move(result_);
@@ -62,18 +71,13 @@ class Analyst {
   }
 
   void check_training() {
-    if (plan_.settings.mode != RunMode::training) {
-      diagnostics_.error(place_of("workload.mode"), "workload.mode", "only training has a loss to scale",
-                         "\"training\"");
+    const NothingToScale nothing = nothing_to_scale(plan_);
+    if (!nothing.reason.empty()) {
+      diagnostics_.error(place_of(nothing.key), nothing.key, nothing.reason, nothing.expected);
       stop_on_errors();
     }
-    std::string problem;
-    const auto loss = loss_shape(plan_.graph, plan_.shape, plan_.settings, problem);
-    if (!loss) {
-      diagnostics_.error(place_of("model.head"), "model.head", problem, "a head that is trained");
-      stop_on_errors();
-    }
-    result_.loss = *loss;
+    std::string unused;
+    result_.loss = *loss_shape(plan_.graph, plan_.shape, plan_.settings, unused);
   }
 
   // A key of the family's own, as resolved; empty when it has none.
@@ -121,6 +125,10 @@ class Analyst {
     }
     gradients.coherence = settings_.number("loss_scaling.gradients.coherence", 0, "default");
     gradients.residual_gain = settings_.number("loss_scaling.gradients.residual_gain", 1, "default");
+    const std::string& head = plan_.settings.head;
+    const bool fine_tunes = head == "question-answering" || head == "sequence-classification" ||
+                            head == "token-classification" || head == "multiple-choice";
+    gradients.pretrained = settings_.boolean("loss_scaling.gradients.pretrained", fine_tunes, "the head");
     gradients.accumulation = family_number("gradient_accumulation_steps", 1);
     const StepFacts facts = plan_.family->step_facts(plan_);
     const double passes = static_cast<double>(facts.global_batch) / static_cast<double>(facts.micro_batch);
@@ -145,13 +153,96 @@ class Analyst {
 
   void read_run() {
     TrajectorySettings& run = result_.settings;
-    run.updates = settings_.integer("loss_scaling.updates", 1000, "default");
+    result_.limits.updates = read_integer(document_, "loss_scaling.updates").value_or(k_usual_updates);
     run.seed = static_cast<std::uint64_t>(settings_.integer("loss_scaling.seed", 1, "default"));
     const std::string statistics = settings_.text("loss_scaling.statistics", "sampled", "default");
     run.statistics = statistics == "expected" ? Statistics::expected : Statistics::sampled;
-    result_.limits.updates = run.updates;
     result_.limits.flush_limit = settings_.number("loss_scaling.limits.flush", 1e-2, "default");
     result_.limits.overflow_limit = settings_.number("loss_scaling.limits.overflow", 1e-3, "default");
+    result_.lost_limit = settings_.number("loss_scaling.limits.lost_updates", 0.1, "default");
+  }
+
+  // A scale that grows every so many updates shows its rate of overflows over some of them.
+  void read_updates() {
+    std::int64_t usual = k_usual_updates;
+    for (const ResolvedKey& key : result_.resolved) {
+      if (key.path != "loss_scaling.growth_interval") continue;
+      std::int64_t interval = 1;
+      std::from_chars(key.toml_value.data(), key.toml_value.data() + key.toml_value.size(), interval);
+      usual = std::clamp(k_intervals * std::min(interval, k_most_updates), k_usual_updates, k_most_updates);
+    }
+    const char* origin = usual == k_usual_updates ? "default" : "default: five growth intervals";
+    result_.settings.updates = settings_.integer("loss_scaling.updates", usual, origin);
+  }
+
+  void idle(const std::string& key, const std::string& reason) {
+    const std::string path = "loss_scaling." + key;
+    const Value* written = document_.find(path);
+    if (written != nullptr) diagnostics_.warning(written->place(), path, "has no effect: " + reason);
+  }
+
+  // Keys that the settings beside them leave without effect.
+  void warn_idle() {
+    if (result_.settings.statistics == Statistics::expected) {
+      for (const char* key : {"seed", "gradients.noise", "gradients.noise_correlation", "gradients.spike_length"}) {
+        idle(key, "nothing is drawn with statistics = \"expected\"");
+      }
+    } else if (number_of("gradients.noise") == 0) {
+      idle("gradients.noise_correlation", "there is no noise");
+    }
+    if (number_of("gradients.spike_probability") == 0) {
+      idle("gradients.spike_height", "there are no spikes");
+      if (result_.settings.statistics == Statistics::sampled) idle("gradients.spike_length", "there are no spikes");
+    }
+  }
+
+  std::optional<double> number_of(const std::string& key) const {
+    return read_number(document_, "loss_scaling." + key);
+  }
+
+  // What the mode means on the machine of the plan: PopART controls the scale there when its own key says so.
+  void check_machine() {
+    const bool popart = result_.mode == "popart_als";
+    const bool ipu = plan_.family->name() == "ipu";
+    const bool automatic = family_key("auto_loss_scaling") == "true";
+    result_.in_program = automatic;
+    const auto warn = [&](const char* problem, const char* expected) {
+      diagnostics_.warning(place_of("loss_scaling.mode"), "loss_scaling.mode", problem, expected);
+    };
+    if (popart && !ipu) warn("PopART runs on IPUs alone; the scale is followed as if it ran here", "none");
+    if (automatic && !popart) {
+      warn("PopART controls the scale of a run with ipu.auto_loss_scaling; another mode is followed here",
+           "popart_als, or ipu.auto_loss_scaling = false");
+    }
+    if (popart && ipu) check_period();
+  }
+
+  void check_period() {
+    const std::int64_t period = read_integer(document_, "loss_scaling.update_period").value_or(1);
+    const auto accumulation = static_cast<std::int64_t>(family_number("gradient_accumulation_steps", 1));
+    if (accumulation % period != 0 && period % accumulation != 0) {
+      diagnostics_.warning(place_of("loss_scaling.update_period"), "loss_scaling.update_period",
+                           fmt::format("PopART refuses {}, which neither divides the {} micro-batches of an update nor "
+                                       "is a multiple of them",
+                                       period, accumulation),
+                           "a divisor or a multiple");
+    }
+  }
+
+  // Where the scale ends when nothing is drawn.
+  std::optional<std::pair<double, double>> limit_cycle(const GradientModel& model) {
+    if (!scheme_->counts_gradients()) return std::nullopt;
+    std::optional<std::pair<float, float>> cycle = result_.trajectory.cycle;
+    if (result_.settings.statistics == Statistics::sampled) {
+      std::vector<ResolvedKey> told;
+      Diagnostics ignored;
+      SettingsReader again(document_, told, ignored);
+      TrajectorySettings expected = result_.settings;
+      expected.statistics = Statistics::expected;
+      cycle = follow(model, *scheme_->make(again, 1, document_, ignored), expected).cycle;
+    }
+    if (!cycle) return std::nullopt;
+    return std::pair(static_cast<double>(cycle->first), static_cast<double>(cycle->second));
   }
 
   std::unique_ptr<LossScaleController> make_controller() {
@@ -160,6 +251,7 @@ class Analyst {
     const std::string origin = automatic ? "auto_loss_scaling" : "the number format";
     result_.mode = settings_.text("loss_scaling.mode", usual, origin);
     scheme_ = catalog_.loss_scaling_scheme(result_.mode);
+    result_.experimental = scheme_->experimental();
     warn_unread(document_, *scheme_, catalog_, diagnostics_);
     if (scheme_->counts_gradients() && result_.format != "float16") {
       diagnostics_.error(place_of("loss_scaling.mode"), "loss_scaling.mode",
@@ -206,7 +298,12 @@ class Analyst {
       result_.notes.emplace_back(
           "its factor exceeds 2^15: an inverse loss scale in half precision could not follow much further");
     }
-    if (!t.failure.empty()) result_.notes.push_back(t.failure);
+    if (!t.failure.empty()) {
+      result_.notes.push_back(t.failure);
+    } else if (const auto ended = ended_update(t)) {
+      result_.notes.push_back(
+          fmt::format("an infinity or NaN reaches the weights in update {}: nothing skips it", *ended));
+    }
     for (const TensorHistory& tensor : t.tensors) {
       if (tensor.name != "loss_gradient" || tensor.flushed.median < 0.5) continue;
       result_.notes.emplace_back("most of the loss gradient of classes that are not the target becomes zero");
@@ -224,6 +321,21 @@ class Analyst {
 };
 
 }  // namespace
+
+NothingToScale nothing_to_scale(const Plan& plan) {
+  if (plan.settings.mode != RunMode::training) {
+    return {"only training has a loss to scale", "workload.mode", "\"training\""};
+  }
+  std::string problem;
+  if (!loss_shape(plan.graph, plan.shape, plan.settings, problem)) {
+    return {problem, "model.head", "a head that is trained"};
+  }
+  const bool transformer = std::any_of(plan.graph.blocks.begin(), plan.graph.blocks.end(), [](const Block& block) {
+    return block.kind == BlockKind::attention || block.kind == BlockKind::feed_forward;
+  });
+  if (transformer) return {};
+  return {"the gradients of this kind of model are not modelled", "model.config", "a transformer"};
+}
 
 Analysis analyse(const Plan& plan, const Value& document, const Catalog& catalog, const ConfigFiles& configs) {
   return Analyst(plan, document, catalog, configs).analyse();

@@ -14,8 +14,10 @@ namespace podsim::loss_scaling {
 
 struct Analysis {
   std::string mode;
-  std::string format;    // "float16", "bfloat16", "float32"
-  std::string overflow;  // "saturate", "infinity", "nan"
+  bool experimental = false;  // the mode, so its maker says
+  bool in_program = false;    // the program itself controls the scale: its time and memory stand in a run
+  std::string format;         // "float16", "bfloat16", "float32"
+  std::string overflow;       // "saturate", "infinity", "nan"
   bool half_partials = false;
   LossShape loss;
   double micro_batches = 1;  // per update
@@ -23,6 +25,9 @@ struct Analysis {
   WindowSettings limits;
   Window window;
   std::optional<double> balance;  // log2 of the scale around which counts of large gradients balance
+  // Between which the scale ends without noise and spikes: low, high; empty: it does not cycle.
+  std::optional<std::pair<double, double>> limit_cycle;
+  double lost_limit = 0;          // share of the last updates skipped or clipped that still holds
   double random_sum_error = 0;    // relative, of a weight gradient's sum over tokens by its partial sums alone
   double coherent_sum_error = 0;  // the same for terms of one sign
   Trajectory trajectory;
@@ -30,6 +35,14 @@ struct Analysis {
   Diagnostics warnings;
   std::vector<std::string> notes;  // what a reader should know about the result: whole clauses
 };
+
+// Why a plan has no loss that could be scaled, as a clause, and the key that says so; empty: it has one.
+struct NothingToScale {
+  std::string reason;
+  std::string key;
+  std::string expected;
+};
+NothingToScale nothing_to_scale(const Plan& plan);
 
 // `document` is the experiment as written. Throws ConfigError with every problem: inference, a head without a loss,
 // automatic loss scaling without half precision, settings that contradict each other.

@@ -4,19 +4,6 @@
 #include <cmath>
 
 namespace podsim::loss_scaling {
-namespace {
-
-template <class Share>
-double mean_of(const GradientTensor& tensor, double octaves, const Share& share) {
-  double sum = 0;
-  for (const GradientComponent& component : tensor.components) {
-    sum += component.share * share(scaled(component.magnitudes, octaves));
-  }
-  return sum;
-}
-
-}  // namespace
-
 double drift_of(const GradientProcess& process, Drift drift, double update) {
   if (!process.drift) return 0;
   const double fall = std::pow(1 + update / process.loss_time, -process.loss_exponent);
@@ -33,18 +20,18 @@ FormatLimits limits_of(NumberFormat format) {
 }
 
 double share_at_most(const GradientTensor& tensor, double limit, double octaves) {
-  return mean_of(tensor, octaves, [limit](const Magnitudes& m) { return share_at_most(m, limit); });
+  return mean_over_components(tensor, octaves, [limit](const Magnitudes& m) { return share_at_most(m, limit); });
 }
 
 double share_at_least(const GradientTensor& tensor, double limit, double octaves) {
   if (limit > tensor.bound + octaves) return 0;
-  return mean_of(tensor, octaves, [limit](const Magnitudes& m) { return share_at_least(m, limit); });
+  return mean_over_components(tensor, octaves, [limit](const Magnitudes& m) { return share_at_least(m, limit); });
 }
 
 double share_flushed(const GradientTensor& tensor, const FormatLimits& limits, bool stochastic, double octaves) {
   if (!stochastic) return share_at_most(tensor, limits.flush, octaves);
-  return mean_of(tensor, octaves,
-                 [&limits](const Magnitudes& m) { return share_flushed_stochastically(m, limits.smallest); });
+  return mean_over_components(
+      tensor, octaves, [&limits](const Magnitudes& m) { return share_flushed_stochastically(m, limits.smallest); });
 }
 
 double values_per_update(const GradientTensor& tensor, const GradientModel& model) {

@@ -72,6 +72,16 @@ struct FormatLimits {
 };
 FormatLimits limits_of(NumberFormat format);
 
+// The mean of share(magnitudes) over a tensor's components when it is `octaves` larger.
+template <class Share>
+double mean_over_components(const GradientTensor& tensor, double octaves, const Share& share) {
+  double sum = 0;
+  for (const GradientComponent& component : tensor.components) {
+    sum += component.share * share(scaled(component.magnitudes, octaves));
+  }
+  return sum;
+}
+
 // Shares of a tensor's non-zero values when it is `octaves` larger than at the first update without a scale.
 double share_at_most(const GradientTensor& tensor, double limit, double octaves);
 double share_at_least(const GradientTensor& tensor, double limit, double octaves);

@@ -26,6 +26,13 @@ bool ends_with(const std::string& name, std::string_view end) {
   return name.ends_with(end);
 }
 
+bool projects_to_vocabulary(const ModelGraph& graph) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(), [](const Block& block) {
+    return std::any_of(block.forward.begin(), block.forward.end(),
+                       [](const Operator& op) { return op.name == "vocabulary_projection"; });
+  });
+}
+
 // Walks the blocks from the loss to the embedding and keeps the gradient of the residual stream.
 class Walk {
  public:
@@ -35,8 +42,12 @@ class Walk {
     tokens_ = static_cast<double>(graph.tokens);
     sequence_ = static_cast<double>(graph.sequence_length);
     width_ = static_cast<double>(graph.hidden);
-    // Wide models are initialised so that products keep the size of what they multiply, at most.
-    weight_ = std::min(std::log2(constants.weight_rms), -0.5 * std::log2(width_));
+    // Products keep the size of what they multiply, at most: wide models are initialised so, trained weights grow so
+    // far.
+    const double largest = -0.5 * std::log2(width_);
+    const double initial = std::min(std::log2(constants.weight_rms), largest);
+    weight_ = settings.pretrained ? largest : initial;
+    head_weight_ = settings.pretrained && projects_to_vocabulary(graph) ? largest : initial;
     bearing_ = loss.bearing;
   }
 
@@ -57,7 +68,7 @@ class Walk {
     process.spike_probability = constants_.spike_probability;
     process.spike_height = constants_.spike_height;
     process.spike_length = constants_.spike_length;
-    process.growth_limit = std::max(0.0, -0.5 * std::log2(width_) - weight_);
+    process.growth_limit = std::max(0.0, -0.5 * std::log2(width_) - head_weight_);
     return std::move(model_);
   }
 
@@ -124,7 +135,7 @@ class Walk {
     Magnitudes target{MagnitudeShape::lognormal, target_gradient(loss_), 0};
     tensor.components = {{1 - 1 / v, others}, {1 / v, target}};
     // rms(W) sqrt(sum_j (p_j - y_j)^2) / n, with sum = (1 - 1/V)^2 + (V - 1)/V^2 = 1 - 1/V.
-    near_ = weight_ + 0.5 * std::log2(1 - 1 / v) - std::log2(n);
+    near_ = head_weight_ + 0.5 * std::log2(1 - 1 / v) - std::log2(n);
     far_ = loss_.elsewhere > 0 ? near_ + std::log2(loss_.elsewhere) : k_none;
   }
 
@@ -354,7 +365,8 @@ class Walk {
   double tokens_ = 0;
   double sequence_ = 0;
   double width_ = 0;
-  double weight_ = 0;  // log2 rms
+  double weight_ = 0;       // log2 rms of the body's
+  double head_weight_ = 0;  // of those that the loss looks through
   double bearing_ = 1;
   double near_ = 0;        // residual stream, of tokens that the loss looks at
   double far_ = 0;         // of the others

@@ -19,7 +19,9 @@ struct GradientSettings {
   std::optional<double> spread;  // octaves, of every hidden tensor
   double coherence = 0;          // of the tokens' parts of a weight gradient, 0 to 1
   double residual_gain = 1;      // from a layer to the one before
-  double accumulation = 1;       // micro-batches per update and replica
+  // Weights have been trained before: those of the body, and of a head that projects to the vocabulary.
+  bool pretrained = false;
+  double accumulation = 1;  // micro-batches per update and replica
   double replicas = 1;
 };
 

@@ -89,6 +89,10 @@ void add_gradient_keys(std::vector<KeySpec>& keys) {
                         "how far the tokens' parts of a weight gradient point the same way: 0 not at all, 1 all"));
   keys.push_back(number("gradients.residual_gain", 0.1, 10, "1",
                         "factor on the gradient of the residual stream from a layer to the one before"));
+  keys.push_back(key("gradients.pretrained", KeyType::boolean,
+                     "true with a head for question answering, classification of sequences or tokens, or multiple "
+                     "choice; else false",
+                     "whether training starts from trained weights, which are larger than initial ones", "podsim"));
   keys.push_back(number("gradients.noise", 0, 8, "0.25", "octaves by which a step's gradients vary, together"));
   keys.push_back(number("gradients.noise_correlation", 0, 0.9999, "0.9", "correlation of that noise between steps"));
   keys.push_back(number("gradients.spike_probability", 0, 1, "0.001", "of a spike of all gradients, at each step"));
@@ -121,7 +125,11 @@ std::vector<KeySpec> keys(const std::vector<std::string>& modes) {
                         "the share of a tensor's values that a recommended scale may round to zero"));
   keys.push_back(number("limits.overflow", 1e-12, 1, "0.001",
                         "the probability, per step, of any overflow at a recommended scale"));
-  keys.push_back(count("updates", 1, k_most_updates, "1000", "weight updates to follow"));
+  keys.push_back(number("limits.lost_updates", 0, 1, "0.1",
+                        "the share of the last half of the updates that may be skipped or clipped before a report says "
+                        "\"overflows\""));
+  keys.push_back(count("updates", 1, k_most_updates, "1000, or five growth intervals where they are longer",
+                       "weight updates to follow"));
   keys.push_back(choice("statistics", {"sampled", "expected"}, "sampled",
                         "counts drawn with noise and spikes, or their expectation without"));
   keys.push_back(count("seed", 0, 9e15, "1", "of everything drawn"));

@@ -18,22 +18,39 @@ constexpr double k_points[] = {-0.9061798459386640, -0.5384693101056831, 0, 0.53
 constexpr double k_weights[] = {0.2369268850561891, 0.4786286704993665, 0.5688888888888889, 0.4786286704993665,
                                 0.2369268850561891};
 
-// The mean of f(log2 r) over the scales of a mixture.
-template <class Function>
-double mean_over_scales(const Magnitudes& m, const Function& f) {
-  if (m.spread == 0) return f(m.location);
-  const double end = std::min(k_reach, m.largest_deviation);
+// visit(weight, u) for points of u = (log2 r - location) / spread; weights sum to 1.
+template <class Visit>
+void for_each_deviation(double spread, double largest_deviation, const Visit& visit) {
+  if (spread == 0) return visit(1.0, 0.0);
+  const double end = std::min(k_reach, largest_deviation);
   const int panels = static_cast<int>(std::ceil((end + k_reach) / k_panel));
   const double half = (end + k_reach) / panels / 2;
-  double sum = 0;
+  const double whole = std::sqrt(2 * std::numbers::pi) * normal_cdf(end);
   for (int panel = 0; panel < panels; ++panel) {
     const double middle = -k_reach + (2 * panel + 1) * half;
     for (int i = 0; i < 5; ++i) {
       const double u = middle + half * k_points[i];
-      sum += k_weights[i] * half * std::exp(-u * u / 2) * f(m.location + m.spread * u);
+      visit(k_weights[i] * half * std::exp(-u * u / 2) / whole, u);
     }
   }
-  return sum / std::sqrt(2 * std::numbers::pi) / normal_cdf(end);
+}
+
+// The mean of f(log2 r) over the scales of a mixture.
+template <class Function>
+double mean_over_scales(const Magnitudes& m, const Function& f) {
+  double sum = 0;
+  for_each_deviation(m.spread, m.largest_deviation,
+                     [&](double weight, double u) { sum += weight * f(m.location + m.spread * u); });
+  return sum;
+}
+
+// The mean of f(2^limit / r).
+template <class Function>
+double mean_over_points(const std::vector<ScalePoint>& points, double limit, const Function& f) {
+  const double size = std::exp2(limit);
+  double sum = 0;
+  for (const ScalePoint& point : points) sum += point.weight * f(size * point.inverse);
+  return sum;
 }
 
 // Of a normal value of deviation 1: E[x^2; |x| < a] and E[|x|; |x| > a].
@@ -75,18 +92,40 @@ Magnitudes scaled(Magnitudes magnitudes, double octaves) {
   return magnitudes;
 }
 
+std::vector<ScalePoint> scale_points(double spread, double largest_deviation) {
+  std::vector<ScalePoint> points;
+  for_each_deviation(spread, largest_deviation, [&](double weight, double u) {
+    points.push_back({weight, std::exp2(-spread * u)});
+  });
+  return points;
+}
+
+double share_at_most(const std::vector<ScalePoint>& points, double limit) {
+  return mean_over_points(points, limit, [](double a) { return std::erf(a / std::numbers::sqrt2); });
+}
+
+double share_at_least(const std::vector<ScalePoint>& points, double limit) {
+  return mean_over_points(points, limit, [](double a) { return std::erfc(a / std::numbers::sqrt2); });
+}
+
+double share_flushed_stochastically(const std::vector<ScalePoint>& points, double smallest) {
+  return mean_over_points(points, smallest, [](double a) {
+    return std::erf(a / std::numbers::sqrt2) + k_root_two_over_pi * std::expm1(-a * a / 2) / a;
+  });
+}
+
 double share_at_most(const Magnitudes& m, double limit) {
   if (m.shape == MagnitudeShape::lognormal) {
     return m.spread == 0 ? double(m.location <= limit) : normal_cdf(standardised(m, limit));
   }
-  return mean_over_scales(m, [limit](double r) { return std::erf(std::exp2(limit - r) / std::numbers::sqrt2); });
+  return share_at_most(scale_points(m.spread, m.largest_deviation), limit - m.location);
 }
 
 double share_at_least(const Magnitudes& m, double limit) {
   if (m.shape == MagnitudeShape::lognormal) {
     return m.spread == 0 ? double(m.location >= limit) : normal_tail(standardised(m, limit));
   }
-  return mean_over_scales(m, [limit](double r) { return std::erfc(std::exp2(limit - r) / std::numbers::sqrt2); });
+  return share_at_least(scale_points(m.spread, m.largest_deviation), limit - m.location);
 }
 
 double share_flushed_stochastically(const Magnitudes& m, double smallest) {
@@ -97,10 +136,7 @@ double share_flushed_stochastically(const Magnitudes& m, double smallest) {
     const double a = standardised(m, smallest);
     return normal_cdf(a) - std::exp((m.location - smallest) * std::numbers::ln2 + v * v / 2) * normal_cdf(a - v);
   }
-  return mean_over_scales(m, [smallest](double r) {
-    const double a = std::exp2(smallest - r);
-    return std::erf(a / std::numbers::sqrt2) + k_root_two_over_pi * std::expm1(-a * a / 2) / a;
-  });
+  return share_flushed_stochastically(scale_points(m.spread, m.largest_deviation), smallest - m.location);
 }
 
 EnergyShares energy_shares(const Magnitudes& m, double flush_limit, double saturation_limit, double values) {

@@ -3,6 +3,7 @@
 // Limits and locations are log2; shares are of the non-zero values.
 
 #include <limits>
+#include <vector>
 
 namespace podsim::loss_scaling {
 
@@ -33,6 +34,18 @@ Magnitudes scaled(Magnitudes magnitudes, double octaves);
 // P(|g| <= 2^limit) and P(|g| >= 2^limit).
 double share_at_most(const Magnitudes& magnitudes, double limit);
 double share_at_least(const Magnitudes& magnitudes, double limit);
+
+// A scale r of a mixture: its weight in a mean, and 2^location / r.
+struct ScalePoint {
+  double weight = 0;
+  double inverse = 1;
+};
+// The scales of every mixture with this spread, so that shares at many limits are sums over the same points.
+std::vector<ScalePoint> scale_points(double spread, double largest_deviation);
+// As for Magnitudes, of limits relative to the location.
+double share_at_most(const std::vector<ScalePoint>& points, double limit);
+double share_at_least(const std::vector<ScalePoint>& points, double limit);
+double share_flushed_stochastically(const std::vector<ScalePoint>& points, double smallest);
 
 // The expected share that stochastic rounding makes zero, where 2^smallest is the smallest positive value: a value
 // below it becomes zero with the probability of its distance.

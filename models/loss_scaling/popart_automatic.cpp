@@ -84,6 +84,7 @@ class PopartAutomaticScheme final : public LossScalingScheme {
     return {"initial",       "sdk_version", "bin_edge_location", "threshold_upper_count_proportion",
             "update_period", "tracking"};
   }
+  bool experimental() const override { return true; }
   bool counts_gradients() const override { return true; }
 
   std::unique_ptr<LossScaleController> make(SettingsReader& settings, double, const Value& document,

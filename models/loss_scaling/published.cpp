@@ -109,6 +109,7 @@ class Reader {
     GradientSettings gradients;
     gradients.accumulation = number("gradient_accumulation", 1);
     gradients.replicas = number("replicas", 1);
+    gradients.pretrained = cell("training") == "fine-tuning";
     WindowSettings window;
     window.headroom = constants_.partials_headroom + constants_.spike_height;
     window.negligible = constants_.negligible_energy;

@@ -34,8 +34,7 @@ float initial_scale(SettingsReader& settings, double fallback, const std::string
   int exponent = 0;
   if (read_number(document, "loss_scaling.initial") && std::frexp(scale, &exponent) != 0.5F) {
     diagnostics.warning(place_of(document, "loss_scaling.initial"), "loss_scaling.initial",
-                        format_number(static_cast<double>(scale)) + " is no power of two: scaling by it rounds",
-                        "a power of two");
+                        fmt::format("{} is no power of two: scaling by it rounds", scale), "a power of two");
   }
   return scale;
 }

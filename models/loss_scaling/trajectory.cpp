@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 
+#include "models/loss_scaling/share_tables.hpp"
 #include "sim/numerics/sampling.hpp"
 
 namespace podsim::loss_scaling {
@@ -14,68 +14,28 @@ namespace {
 constexpr double k_far_octaves = 300;
 constexpr double k_never = std::numeric_limits<double>::infinity();
 
-// A positive, smooth function of octaves, evaluated at sixteenths when first asked for and interpolated between by
-// cubics in its logarithm.
-class LazyTable {
- public:
-  explicit LazyTable(std::function<double(double)> function)
-      : function_(std::move(function)), nodes_(static_cast<std::size_t>(k_nodes), -1) {}
-
-  double operator()(double octaves) {
-    const double place = (std::clamp(octaves, k_lowest, k_highest) - k_lowest) * k_per_octave;
-    const int left = std::clamp(static_cast<int>(place), 1, k_nodes - 3);
-    const double t = place - left;
-    const double y1 = node(left);
-    const double y2 = node(left + 1);
-    if (y1 == 0 && y2 == 0) return 0;
-    const double y0 = node(left - 1);
-    const double y3 = node(left + 2);
-    if (y0 == 0 || y1 == 0 || y2 == 0 || y3 == 0) return y1 + (y2 - y1) * t;  // at the end of double precision
-    const double a = std::log(y0);
-    const double b = std::log(y1);
-    const double c = std::log(y2);
-    const double d = std::log(y3);
-    const double cubic = b + t / 2 * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
-    return std::exp(cubic);
-  }
-
- private:
-  static constexpr double k_lowest = -160;
-  static constexpr double k_highest = 260;
-  static constexpr int k_per_octave = 16;
-  static constexpr int k_nodes = 420 * k_per_octave + 1;
-
-  double node(int index) {
-    double& value = nodes_[static_cast<std::size_t>(index)];
-    if (value < 0) value = function_(k_lowest + static_cast<double>(index) / k_per_octave);
-    return value;
-  }
-
-  std::function<double(double)> function_;
-  std::vector<double> nodes_;
-};
-
 bool is_tracked(const GradientTensor& tensor, bool products_only) {
   return !tensor.accumulator && (tensor.product || !products_only);
 }
 
 // All tensors that one process moves: counts over them are functions of one number.
 struct Group {
-  Group(const GradientModel& model, Drift drift_of_group, double edge, const FormatLimits& limits, bool products_only)
+  Group(const GradientModel& model, Drift drift_of_group, double edge, const FormatLimits& limits, bool products_only,
+        ShareTables& shares)
       : drift(drift_of_group),
-        at_edge([&model, drift_of_group, edge, products_only](double octaves) {
+        at_edge([&model, &shares, drift_of_group, edge, products_only](double octaves) {
           double sum = 0;
           for (const GradientTensor& tensor : model.tensors) {
             if (tensor.drift != drift_of_group || !is_tracked(tensor, products_only)) continue;
-            sum += values_per_update(tensor, model) * share_at_least(tensor, edge, octaves);
+            sum += values_per_update(tensor, model) * shares.at_least(tensor, edge, octaves);
           }
           return sum;
         }),
-        no_overflow([&model, drift_of_group, limits](double octaves) {
+        no_overflow([&model, &shares, drift_of_group, limits](double octaves) {
           double sum = 0;
           for (const GradientTensor& tensor : model.tensors) {
             if (tensor.drift != drift_of_group) continue;
-            const double share = std::min(share_at_least(tensor, limits.overflow, octaves), 1 - 1e-16);
+            const double share = std::min(shares.at_least(tensor, limits.overflow, octaves), 1 - 1e-16);
             sum -= values_per_update(tensor, model) * std::log1p(-share);
           }
           return sum;
@@ -124,7 +84,7 @@ class Follower {
         limits_(limits_of(settings.format)),
         edge_(std::log2(controller.edge())) {
     for (const Drift drift : {Drift::loss, Drift::hidden}) {
-      groups_.emplace_back(model, drift, edge_, limits_, settings.products_only);
+      groups_.emplace_back(model, drift, edge_, limits_, settings.products_only, shares_);
     }
     for (const GradientTensor& tensor : model.tensors) {
       if (is_tracked(tensor, settings.products_only)) tracked_ += tensor.values * model.micro_batches;
@@ -169,8 +129,17 @@ class Follower {
       if (!result_.first_overflow) result_.first_overflow = update + 1;
     }
     const bool applied = controller_.finish_update(counts);
-    if (!applied) ++result_.skipped_updates;
-    if (applied && overflow && settings_.overflow == OverflowRule::saturate) ++result_.saturated_updates;
+    UpdateOutcome outcome = UpdateOutcome::clean;
+    if (!applied) {
+      outcome = UpdateOutcome::skipped;
+      ++result_.skipped_updates;
+    } else if (overflow && settings_.overflow == OverflowRule::saturate) {
+      outcome = UpdateOutcome::saturated;
+      ++result_.saturated_updates;
+    } else if (overflow) {
+      outcome = UpdateOutcome::broken;
+    }
+    result_.outcomes.push_back(outcome);
     result_.failure = controller_.failure();
   }
 
@@ -178,14 +147,25 @@ class Follower {
     count_changes();
     for (Group& group : groups_) std::sort(group.history.begin(), group.history.end());
     double most = 0;
+    double values = 0;
     for (const GradientTensor& tensor : model_.tensors) {
       TensorHistory history = history_of(tensor);
+      if (!tensor.accumulator) {
+        const double nonzero = values_per_update(tensor, model_);
+        values += nonzero;
+        result_.flushed_share += nonzero * history.flushed.median;
+        result_.subnormal_share += nonzero * history.subnormal.median;
+      }
       const double large = history.at_edge.median * values_per_update(tensor, model_);
       if (is_tracked(tensor, settings_.products_only) && large > most) {
         most = large;
         result_.limiting_tensor = tensor.name;
       }
       result_.tensors.push_back(std::move(history));
+    }
+    if (values > 0) {
+      result_.flushed_share /= values;
+      result_.subnormal_share /= values;
     }
     result_.update_loss = update_loss();
   }
@@ -194,19 +174,20 @@ class Follower {
     return groups_[tensor.drift == Drift::loss ? 0 : 1].history;
   }
 
-  TensorHistory history_of(const GradientTensor& tensor) const {
+  TensorHistory history_of(const GradientTensor& tensor) {
     const std::vector<double>& octaves = octaves_of(tensor);
     const double points[] = {octaves.front(), octaves[octaves.size() / 2], octaves.back()};
-    TensorHistory history{tensor.name, tensor.layer, tensor.values, {}, {}, {}, {}};
+    TensorHistory history{tensor.name, tensor.layer, tensor.values, tensor.bounds_window, {}, {}, {}, {}};
     const auto range = [&points](const auto& share) {
       const double values[] = {share(points[0]), share(points[1]), share(points[2])};
       return Range{std::min(values[0], values[2]), values[1], std::max(values[0], values[2])};
     };
-    history.flushed = range([&](double x) { return share_flushed(tensor, limits_, settings_.stochastic, x); });
-    history.subnormal = range(
-        [&](double x) { return share_at_most(tensor, limits_.normal, x) - share_at_most(tensor, limits_.flush, x); });
-    history.at_edge = range([&](double x) { return share_at_least(tensor, edge_, x); });
-    history.overflowed = range([&](double x) { return share_at_least(tensor, limits_.overflow, x); });
+    history.flushed = range([&](double x) { return shares_.flushed(tensor, limits_, settings_.stochastic, x); });
+    history.subnormal = range([&](double x) {
+      return shares_.at_most(tensor, limits_.normal, x) - shares_.at_most(tensor, limits_.flush, x);
+    });
+    history.at_edge = range([&](double x) { return shares_.at_least(tensor, edge_, x); });
+    history.overflowed = range([&](double x) { return shares_.at_least(tensor, limits_.overflow, x); });
     return history;
   }
 
@@ -253,6 +234,7 @@ class Follower {
   FormatLimits limits_;
   double edge_;
   double tracked_ = 0;  // values per update, zeros too
+  ShareTables shares_;
   std::vector<Group> groups_;
   Trajectory result_;
 };
@@ -289,6 +271,21 @@ constexpr int k_highest_scale = 127;
 
 }  // namespace
 
+LastUpdates last_updates(const Trajectory& trajectory) {
+  const auto begin = trajectory.outcomes.begin() + static_cast<std::ptrdiff_t>(trajectory.outcomes.size() / 2);
+  const auto end = trajectory.outcomes.end();
+  return {end - begin, std::count(begin, end, UpdateOutcome::skipped),
+          std::count(begin, end, UpdateOutcome::saturated)};
+}
+
+std::optional<std::int64_t> ended_update(const Trajectory& trajectory) {
+  const auto begin = trajectory.outcomes.begin();
+  const auto broken = std::find(begin, trajectory.outcomes.end(), UpdateOutcome::broken);
+  if (broken != trajectory.outcomes.end()) return broken - begin + 1;
+  if (!trajectory.failure.empty()) return static_cast<std::int64_t>(trajectory.outcomes.size());
+  return std::nullopt;
+}
+
 Trajectory follow(const GradientModel& model, LossScaleController& controller, const TrajectorySettings& settings) {
   return Follower(model, controller, settings).follow();
 }
@@ -296,21 +293,27 @@ Trajectory follow(const GradientModel& model, LossScaleController& controller, c
 Window recommended_window(const GradientModel& model, const WindowSettings& settings) {
   const FormatLimits limits = limits_of(settings.format);
   Window window{k_lowest_scale, k_highest_scale, {}, {}};
+  ShareTables shares;
+  const std::pair<double, double> drifts[] = {drift_range(model.process, Drift::loss, settings.updates),
+                                              drift_range(model.process, Drift::hidden, settings.updates)};
+  const auto drift_of_tensor = [&drifts](const GradientTensor& tensor) {
+    return drifts[tensor.drift == Drift::loss ? 0 : 1];
+  };
   for (const GradientTensor& whole : model.tensors) {
     if (!whole.bounds_window) continue;
     const GradientTensor tensor = without_negligible(whole, settings.negligible);
-    const double drift = drift_range(model.process, tensor.drift, settings.updates).first;
+    const double drift = drift_of_tensor(tensor).first;
     while (window.low < k_highest_scale &&
-           share_flushed(tensor, limits, settings.stochastic, window.low + drift) > settings.flush_limit) {
+           shares.flushed(tensor, limits, settings.stochastic, window.low + drift) > settings.flush_limit) {
       ++window.low;
       window.low_tensor = tensor.name;
     }
   }
   // A hard bound holds whatever the noise: no room is needed above it.
   const auto overflows = [&](const GradientTensor& tensor, int scale) {
-    const double drift = drift_range(model.process, tensor.drift, settings.updates).second;
+    const double drift = drift_of_tensor(tensor).second;
     const double room = std::isinf(tensor.bound) ? settings.headroom : 0;
-    const double share = share_at_least(tensor, limits.overflow, scale + drift + room);
+    const double share = shares.at_least(tensor, limits.overflow, scale + drift + room);
     return -values_per_update(tensor, model) * std::log1p(-std::min(share, 1 - 1e-16));
   };
   const double accepted = -std::log1p(-settings.overflow_limit);
@@ -339,12 +342,13 @@ Window recommended_window(const GradientModel& model, const WindowSettings& sett
 
 double balanced_scale(const GradientModel& model, double edge, double threshold, bool products_only) {
   const double limit = std::log2(edge);
+  ShareTables shares;
   const auto too_high = [&](double scale) {
     double large = 0;
     double all = 0;
     for (const GradientTensor& tensor : model.tensors) {
       if (!is_tracked(tensor, products_only)) continue;
-      large += values_per_update(tensor, model) * share_at_least(tensor, limit, scale);
+      large += values_per_update(tensor, model) * shares.at_least(tensor, limit, scale);
       all += tensor.values * model.micro_batches;
     }
     return large > threshold * all;

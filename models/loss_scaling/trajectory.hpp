@@ -39,14 +39,19 @@ struct TensorHistory {
   std::string name;
   int layer = -1;
   double values = 0;  // per micro-batch
+  bool bounds_window = false;
   Range flushed;
   Range subnormal;
   Range at_edge;  // at or above the controller's edge
   Range overflowed;
 };
 
+// What the optimizer did with an update: applied it whole, with clipped values, with infinities or NaN, or not at all.
+enum class UpdateOutcome : std::uint8_t { clean, saturated, broken, skipped };
+
 struct Trajectory {
   std::vector<float> scales;                   // used by each update
+  std::vector<UpdateOutcome> outcomes;         // of each update
   std::optional<std::int64_t> first_overflow;  // update, from 1: some value did not fit
   std::int64_t overflowed_updates = 0;
   double expected_overflows = 0;  // the sum of the probabilities
@@ -60,9 +65,24 @@ struct Trajectory {
   std::string failure;                           // of the controller; the trajectory ends there
   // With the most values at or above the edge, at the median; empty: none has any.
   std::string limiting_tensor;
+  // Of all non-zero values but those of accumulators, each tensor at its median.
+  double flushed_share = 0;
+  double subnormal_share = 0;
   double update_loss = 0;  // updates skipped; else the largest 1 - cos between a weight gradient and what is left of it
   std::vector<TensorHistory> tensors;
 };
+
+// The last half of the updates, behind the ramp of a usual run.
+struct LastUpdates {
+  std::int64_t updates = 0;
+  std::int64_t skipped = 0;
+  std::int64_t saturated = 0;
+  double share(std::int64_t count) const { return static_cast<double>(count) / static_cast<double>(updates); }
+};
+LastUpdates last_updates(const Trajectory& trajectory);
+
+// The update, from 1, in which training ends: its controller gives up, or infinities or NaN reach the weights.
+std::optional<std::int64_t> ended_update(const Trajectory& trajectory);
 
 Trajectory follow(const GradientModel& model, LossScaleController& controller, const TrajectorySettings& settings);
 

@@ -44,6 +44,8 @@ class LossScalingScheme {
   virtual std::string_view summary() const = 0;
   // Keys below `loss_scaling` that it reads, beside those that every scheme shares.
   virtual std::vector<std::string_view> reads() const = 0;
+  // Whether its maker calls it experimental or a preview.
+  virtual bool experimental() const { return false; }
   // Whether it compares counts of tracked gradients with an edge.
   virtual bool counts_gradients() const { return false; }
   // Whether it needs infinities to see an overflow.

@@ -83,8 +83,36 @@ class PlanMaker {
     const Value* loss_scaling = document_.find("loss_scaling");
     if (loss_scaling == nullptr) return;
     check_keys(*loss_scaling, "loss_scaling", catalog_.loss_scaling_keys, diagnostics_);
-    diagnostics_.warning(loss_scaling->place(), "loss_scaling",
-                         "has no effect on time and memory: `podsim loss-scale` reads it");
+    record_written(*loss_scaling, "loss_scaling");
+  }
+
+  // Keys of a section whose defaults follow from the plan itself, so that its own text reproduces what was asked for.
+  void record_written(const Value& table, const std::string& path) {
+    if (!table.is(Value::Kind::table)) return;
+    for (const Value::Member& member : table.members()) {
+      const std::string key = path + "." + member.key;
+      const std::string origin = origin_of(member.value.place());
+      switch (member.value.kind()) {
+        case Value::Kind::table:
+          record_written(member.value, key);
+          break;
+        case Value::Kind::string:
+          plan_.resolved.push_back({key, toml_string(member.value.as_string()), origin});
+          break;
+        case Value::Kind::boolean:
+          plan_.resolved.push_back({key, member.value.as_boolean() ? "true" : "false", origin});
+          break;
+        case Value::Kind::integer:
+          plan_.resolved.push_back({key, std::to_string(member.value.as_integer()), origin});
+          break;
+        case Value::Kind::floating:
+          plan_.resolved.push_back({key, fmt::format("{}", member.value.as_number()), origin});
+          break;
+        case Value::Kind::array:
+        case Value::Kind::null:
+          break;  // no key of the section has such a value
+      }
+    }
   }
 
   bool read_model() {

@@ -47,6 +47,13 @@ std::string human_percent(double percent) {
   return fmt::format("{:.1f} %", percent);
 }
 
+std::string human_power(double value) {
+  const double exponent = std::log2(value);
+  if (!std::isfinite(exponent)) return exponent > 0 ? "infinite" : "0";
+  return exponent == std::floor(exponent) ? fmt::format("2^{}", static_cast<int>(exponent))
+                                          : fmt::format("{}", static_cast<float>(value));
+}
+
 std::string grouped(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::size_t first = value < 0 ? 1 : 0;

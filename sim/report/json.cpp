@@ -137,6 +137,7 @@ void write_throughput(JsonWriter& json, const Report& report) {
   member_if(json, "packs_per_s", throughput.packs_per_s);
   member_if(json, "tokens_per_s", throughput.tokens_per_s);
   member_if(json, "images_per_s", throughput.images_per_s);
+  member_if(json, "effective_samples_per_s", throughput.effective_samples_per_s);
   json.member("samples_per_s_per_device", throughput.samples_per_s_per_device);
   json.member("mfu_pct", throughput.mfu_pct);
   json.member("hfu_pct", throughput.hfu_pct);
@@ -212,6 +213,54 @@ void write_compile(JsonWriter& json, const std::optional<CompileEstimate>& compi
   json.member("sections", compile->sections);
   json.member("unique_sections", compile->unique_sections);
   json.member("cached", compile->cached);
+  json.end_object();
+}
+
+void write_window(JsonWriter& json, const std::optional<ScaleWindow>& window) {
+  json.key("recommended_window");
+  if (!window) return json.null();
+  json.begin_object();
+  json.member("feasible", window->feasible());
+  json.member("low_log2", window->low_log2);
+  json.member("high_log2", window->high_log2);
+  json.member("low_tensor", window->low_tensor);
+  json.member("high_tensor", window->high_tensor);
+  json.end_object();
+}
+
+void write_loss_scaling(JsonWriter& json, const std::optional<LossScaleOutlook>& outlook) {
+  json.key("loss_scaling");
+  if (!outlook) return json.null();
+  json.begin_object();
+  json.member("scheme", outlook->scheme);
+  json.member("experimental", outlook->experimental);
+  json.member("verdict", name(outlook->verdict));
+  json.member("number_format", outlook->number_format);
+  json.member("overflow", outlook->overflow);
+  json.member("initial_scale", outlook->initial_scale);
+  json.member("initial_origin", outlook->initial_origin);
+  member_or_null(json, "reached_scale", outlook->reached_scale);
+  json.key("limit_cycle");
+  if (outlook->limit_cycle) {
+    json.begin_object();
+    json.member("low_scale", outlook->limit_cycle->first);
+    json.member("high_scale", outlook->limit_cycle->second);
+    json.end_object();
+  } else {
+    json.null();
+  }
+  json.member("updates", outlook->updates);
+  json.member("ramp_updates", outlook->ramp_updates);
+  member_or_null(json, "first_overflow_update", outlook->first_overflow_update);
+  member_or_null(json, "ended_update", outlook->ended_update);
+  json.member("last_updates", outlook->last_updates);
+  json.member("skipped_updates_pct", 100 * outlook->skipped_share);
+  json.member("saturated_updates_pct", 100 * outlook->saturated_share);
+  json.member("flushed_values_pct", 100 * outlook->flushed_share);
+  json.member("subnormal_values_pct", 100 * outlook->subnormal_share);
+  write_window(json, outlook->window);
+  json.member("limiting_tensor", outlook->limiting_tensor);
+  write_strings(json, "notes", outlook->notes);
   json.end_object();
 }
 
@@ -370,8 +419,7 @@ std::string to_json(const Report& report) {
   write_compile(json, report.compile);
   write_devices(json, report);
   write_links(json, report);
-  json.key("loss_scaling");
-  json.null();
+  write_loss_scaling(json, report.loss_scaling);
   json.key("energy");
   json.null();
   write_account(json, report);

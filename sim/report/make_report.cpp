@@ -276,6 +276,13 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   return report;
 }
 
+void add_loss_scale(LossScaleOutlook outlook, Report& report) {
+  if (report.throughput) {
+    report.throughput->effective_samples_per_s = report.throughput->samples_per_s * outlook.effective_share();
+  }
+  report.loss_scaling = std::move(outlook);
+}
+
 std::string_view name(RunMode mode) {
   switch (mode) {
     case RunMode::training:

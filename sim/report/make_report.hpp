@@ -17,6 +17,9 @@ struct SimulatedRun {
 };
 Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account, const SimulatedRun& run);
 
+// Puts the outlook into a report of the same plan; effective rate = rate × (1 - skipped - clipped share of updates).
+void add_loss_scale(LossScaleOutlook outlook, Report& report);
+
 // One of n equal steps of a run: each boundary between parts is rounded, so the parts sum to `step_time_of` exactly.
 CostVector breakdown_of_step(const CostVector& whole, std::int64_t steps);
 // total / steps, rounded to the nearest picosecond, halves up.

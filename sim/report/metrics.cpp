@@ -25,6 +25,11 @@ constexpr std::array k_metrics = {
                "model FLOP per step / (devices x peak FLOP/s x step.time_s)"},
     MetricSpec{"throughput.hfu_pct", "%", "Hardware FLOP utilisation: as mfu_pct, with recomputation counted.",
                "(model + recomputed FLOP per step) / (devices x peak FLOP/s x step.time_s)"},
+    MetricSpec{"throughput.effective_samples_per_s", "1/s",
+               "Samples per second of those updates that the loss scale neither makes the optimizer skip nor clips. A "
+               "clipped update is applied and not lost, so this is a lower bound there. Present with loss_scaling.",
+               "samples_per_s x (1 - loss_scaling.skipped_updates_pct / 100 - loss_scaling.saturated_updates_pct / "
+               "100); 0 where loss_scaling.ended_update is there"},
     MetricSpec{"step.time_s", "s",
                "Time of one step: a weight update in training, a host call in inference, a request in generation.",
                "simulated time of a host call / updates in it"},
@@ -100,6 +105,35 @@ constexpr std::array k_metrics = {
                "The published measurement most alike, the error of the prediction there, and in what this run lies "
                "outside of everything that was compared.",
                "least sum of weighted differences over model, chip, software and sizes"},
+    MetricSpec{
+        "loss_scaling.verdict", "",
+        "holds; flushes: most values of some tensor become zero; overflows: training ends, an infinity reaches "
+        "the weights, or more updates are skipped or clipped than loss_scaling.limits.lost_updates; runaway: the "
+        "scale grows without end. Null where gradients are not modelled.",
+        ""},
+    MetricSpec{"loss_scaling.reached_scale", "", "The scale of the last update followed; null: infinite.", ""},
+    MetricSpec{"loss_scaling.limit_cycle", "",
+               "The two scales between which an automatic one ends when neither noise nor spikes are drawn.", ""},
+    MetricSpec{"loss_scaling.ended_update", "",
+               "The update in which training ends: the controller gives up, or infinities or NaN reach the weights.",
+               ""},
+    MetricSpec{"loss_scaling.last_updates", "",
+               "The last half of the updates followed, over which shares of updates are taken.", "updates / 2"},
+    MetricSpec{"loss_scaling.skipped_updates_pct", "%", "Of the last updates, those whose step was not applied.",
+               "100 x skipped / last_updates"},
+    MetricSpec{"loss_scaling.saturated_updates_pct", "%",
+               "Of the last updates, those applied with at least one value clipped to the largest of the format.",
+               "100 x clipped / last_updates"},
+    MetricSpec{"loss_scaling.flushed_values_pct", "%",
+               "Of all non-zero gradient values, those that become zero, at each tensor's median update.", ""},
+    MetricSpec{"loss_scaling.subnormal_values_pct", "%",
+               "Of the same, those kept below the smallest normal number, with less precision.", ""},
+    MetricSpec{
+        "loss_scaling.recommended_window", "",
+        "Constant scales, as powers of two, at which neither more than loss_scaling.limits.flush of a tensor's "
+        "values become zero nor any value overflows more often than loss_scaling.limits.overflow; null where the "
+        "format needs no scale.",
+        "2^low_log2 to 2^high_log2"},
     MetricSpec{"training.time_s", "s",
                "Time to the target; evaluation, checkpoints, data loading and compilation excluded.",
                "updates x step.time_s"},

@@ -12,6 +12,7 @@
 #include "sim/observe/run_result.hpp"
 #include "sim/observe/table.hpp"
 #include "sim/plan/family.hpp"
+#include "sim/plan/loss_scale_outlook.hpp"
 #include "sim/plan/verdict.hpp"
 
 namespace podsim {
@@ -32,6 +33,7 @@ struct Throughput {
   double samples_per_s_per_device = 0;
   double mfu_pct = 0;
   double hfu_pct = 0;
+  std::optional<double> effective_samples_per_s = {};  // with a loss scale: of updates neither skipped nor clipped
 };
 
 // How long one request waits; of inference and generation.
@@ -92,9 +94,10 @@ struct Report {
   std::optional<SimTime> cycle_time;
   std::optional<TimeToTrain> training;
   std::optional<CompileEstimate> compile;
-  std::vector<DeviceReport> devices;  // in a check their memories alone, from the account
-  std::vector<LinkReport> links;      // of one program run
-  std::string bottleneck;             // resource or category
+  std::optional<LossScaleOutlook> loss_scaling;  // of a training whose gradients are modelled
+  std::vector<DeviceReport> devices;             // in a check their memories alone, from the account
+  std::vector<LinkReport> links;                 // of one program run
+  std::string bottleneck;                        // resource or category
   double bottleneck_pct = 0;
   std::vector<Constant> provenance;  // constants read by this run
   std::vector<Table> tables;

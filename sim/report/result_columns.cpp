@@ -56,6 +56,17 @@ void add_throughput(const Report& report, std::vector<Cell>& row) {
   }
 }
 
+void add_loss_scale(const Report& report, std::vector<Cell>& row) {
+  row.push_back(report.throughput ? number(report.throughput->effective_samples_per_s) : Cell());
+  if (!report.loss_scaling) {
+    row.insert(row.end(), 5, Cell());
+    return;
+  }
+  const LossScaleOutlook& outlook = *report.loss_scaling;
+  row.insert(row.end(), {outlook.scheme, std::string(name(outlook.verdict)), number(outlook.reached_scale),
+                         100 * outlook.skipped_share, 100 * outlook.saturated_share});
+}
+
 std::vector<Column> make_columns() {
   std::vector<Column> columns{{"name", ""},
                               {"system", ""},
@@ -90,6 +101,12 @@ std::vector<Column> make_columns() {
                                  {"time_to_first_token_s", "s"},
                                  {"time_per_output_token_s", "s"},
                                  {"compile_estimate_s", "s"},
+                                 {"effective_samples_per_s", "1/s"},
+                                 {"loss_scale_scheme", ""},
+                                 {"loss_scale_verdict", ""},
+                                 {"reached_loss_scale", ""},
+                                 {"skipped_updates_pct", "%"},
+                                 {"saturated_updates_pct", "%"},
                                  {"engine", ""},
                                  {"events", ""},
                                  {"simulated_ps", "ps"}});
@@ -122,13 +139,14 @@ std::vector<Cell> result_cells(const Report& report) {
   for (const SimTime part : report.breakdown.part) row.push_back(seconds(ran, part));
   const auto [memory, fill] = fullest_memory(report);
   const Latency latency = report.latency.value_or(Latency{});
-  row.insert(
-      row.end(),
-      {report.bottleneck, ran ? Cell(report.bottleneck_pct) : Cell(), memory, memory.empty() ? Cell() : Cell(fill),
-       report.training ? Cell(report.training->time_s) : Cell(), number(latency.request_s),
-       number(latency.time_to_first_token_s), number(latency.time_per_output_token_s),
-       report.compile ? Cell(report.compile->estimate.in_base()) : Cell(), ran ? Cell(report.engine->name) : Cell(),
-       ran ? Cell(report.engine->events) : Cell(), ran ? Cell(report.engine->simulated.picoseconds()) : Cell()});
+  row.insert(row.end(),
+             {report.bottleneck, ran ? Cell(report.bottleneck_pct) : Cell(), memory,
+              memory.empty() ? Cell() : Cell(fill), report.training ? Cell(report.training->time_s) : Cell(),
+              number(latency.request_s), number(latency.time_to_first_token_s), number(latency.time_per_output_token_s),
+              report.compile ? Cell(report.compile->estimate.in_base()) : Cell()});
+  add_loss_scale(report, row);
+  row.insert(row.end(), {ran ? Cell(report.engine->name) : Cell(), ran ? Cell(report.engine->events) : Cell(),
+                         ran ? Cell(report.engine->simulated.picoseconds()) : Cell()});
   PODSIM_CHECK(row.size() == result_columns().size(), "a cell without a column");
   return row;
 }

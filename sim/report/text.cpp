@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sim/report/human.hpp"
+#include "sim/report/loss_scale_text.hpp"
 #include "sim/report/report.hpp"
 #include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
@@ -170,6 +171,7 @@ std::string head(const Report& report) {
     text += line_of_head("Bottleneck",
                          fmt::format("{}, {} of the step", report.bottleneck, human_percent(report.bottleneck_pct)));
   }
+  if (report.loss_scaling) text += line_of_head("Loss scale", loss_scale_headline(report.loss_scaling));
   return text + line_of_head("Evidence", evidence_text(report.evidence));
 }
 
@@ -440,10 +442,10 @@ std::string cell_text(const Cell& cell) {
   return "-";
 }
 
-std::string warnings_text(const std::vector<std::string>& warnings) {
-  if (warnings.empty()) return "";
-  std::string text = heading("Warnings");
-  for (const std::string& warning : warnings) text += "  " + wrapped(warning, k_width - 2, 4) + '\n';
+std::string paragraphs_text(const char* title, const std::vector<std::string>& paragraphs) {
+  if (paragraphs.empty()) return "";
+  std::string text = heading(title);
+  for (const std::string& paragraph : paragraphs) text += "  " + wrapped(paragraph, k_width - 2, 4) + '\n';
   return text;
 }
 
@@ -487,9 +489,10 @@ std::string to_text(const Table& table, std::size_t width) {
 std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
                      latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
-                     links_text(report) + training_text(report.training);
+                     links_text(report) + paragraphs_text("Loss scale", loss_scale_paragraphs(report)) +
+                     training_text(report.training);
   for (const Table& table : report.tables) text += to_text(table);
-  return text + warnings_text(report.warnings) + foot(report);
+  return text + paragraphs_text("Warnings", report.warnings) + foot(report);
 }
 
 }  // namespace podsim

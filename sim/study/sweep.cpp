@@ -255,9 +255,10 @@ std::vector<Column> sweep_columns(const SweepSpace& space) {
 PointEvaluator::PointEvaluator(const SweepContext& context) : context_(context), engine_(make_engine(context.engine)) {}
 
 PointEvaluator::Outcome PointEvaluator::simulated(const Experiment& experiment) {
-  const PlanResult made = make_plan(experiment, context_.catalog, context_.configs);
+  PlanResult made = make_plan(experiment, context_.catalog, context_.configs);
   if (!made.plan) return {"invalid", first_error(made.diagnostics), {}, {}};
   Outcome outcome{"ok", "", {}, simulate_plan(*made.plan, engine_, {false, true, true, false, false})};
+  if (context_.complete) context_.complete(experiment, *made.plan, *outcome.report);
   if (!outcome.report->verdict.fits()) {
     outcome.broken = outcome.report->verdict.broken.front();
     outcome.status = "does_not_fit";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/report/report.hpp"
 #include "sim/store/sweep_store.hpp"
 #include "sim/study/sweep_definition.hpp"
 
@@ -20,6 +21,8 @@ struct SweepContext {
   const ConfigFiles& configs;
   std::string engine = "native";
   std::string tool;  // version and commit of the program, for the rows
+  // What a report of the point holds beside its simulation; may throw ConfigError.
+  std::function<void(const Experiment&, Plan&, Report&)> complete = {};
 };
 
 // Inputs, status ("ok", "does_not_fit", "invalid", "internal_error") and reason, the first broken limit with need and

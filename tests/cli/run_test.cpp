@@ -200,11 +200,13 @@ TEST_CASE("run: --trace writes JSON with events and refuses to replace a file") 
                  "podsim: t.json exists; give --force to replace it"));
 }
 
-TEST_CASE("run: a seed where nothing is random is warned about") {
+TEST_CASE("run: a seed where no loss is scaled is warned about") {
   const ExperimentFolder folder;
-  const std::string warning = "command line: warning: --seed: has no effect: nothing in this run is random\n";
-  CHECK(folder.podsim("run experiment.toml --engine native --seed 3").err == warning);
-  CHECK(folder.podsim("run experiment.toml --engine native --seed 3 --quiet").err.empty());
+  const std::string inference = "run llama-3-70b-sn40l-8 --engine native --format json --seed 3";
+  CHECK(folder.podsim(inference).err ==
+        "command line: warning: loss_scaling: has no effect: only training has a loss to scale\n");
+  CHECK(folder.podsim(inference + " --quiet").err.empty());
+  CHECK(folder.podsim("run experiment.toml --engine native --seed 3").err.empty());
 }
 
 TEST_CASE("check: an experiment that fits exits with 0 and is not simulated") {

@@ -92,6 +92,30 @@ Report sample_report() {
   return report;
 }
 
+LossScaleOutlook sample_loss_scale() {
+  LossScaleOutlook outlook;
+  outlook.scheme = "halving";
+  outlook.experimental = true;
+  outlook.number_format = "float16";
+  outlook.overflow = "infinity";
+  outlook.updates = 1000;
+  outlook.last_updates = 500;
+  outlook.initial_scale = 4;
+  outlook.initial_origin = "sample.toml:8:1";
+  outlook.reached_scale = 1024;
+  outlook.limit_cycle = std::pair(1024.0, 2048.0);
+  outlook.ramp_updates = 9;
+  outlook.first_overflow_update = 10;
+  outlook.skipped_share = 0.02;
+  outlook.saturated_share = 0.03;
+  outlook.flushed_share = 0.125;
+  outlook.subnormal_share = 0.5;
+  outlook.window = ScaleWindow{3, 12, "small", "large"};
+  outlook.limiting_tensor = "large";
+  outlook.notes = {"it is a sample"};
+  return outlook;
+}
+
 Report sample_check_that_does_not_fit() {
   Report report = common();
   report.devices = {device("d0", 100, 500), device("d1", 150, 850)};

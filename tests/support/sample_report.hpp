@@ -8,7 +8,10 @@ namespace podsim::test {
 // Training on two devices; fits.
 Report sample_report();
 
-// The same as a check, and too large for the memory of d1.
+// Of a scheme that halves and doubles; 2 % of the last updates are skipped and 3 % clipped.
+LossScaleOutlook sample_loss_scale();
+
+// The training as a check, and too large for the memory of d1.
 Report sample_check_that_does_not_fit();
 
 }  // namespace podsim::test

@@ -70,6 +70,26 @@ TEST_CASE("loss scaling: cycles of one histogram are those of the library's form
   CHECK(histogram_cycles(0, constants).in_base() == 6 * 49);
 }
 
+// Cycles worked out by hand from the library's estimate: six workers share out the data, or each takes a limit.
+TEST_CASE("loss scaling: a histogram is shared out by data but for the smallest") {
+  struct Case {
+    std::int64_t elements;
+    double by_data, by_limit;
+  };
+  const Plan plan = plan_of(k_bert);
+  const LossScalingConstants& constants = own(plan).constants.loss_scaling;
+  for (const Case& row :
+       {Case{1, 366, 318}, Case{4, 366, 318}, Case{16, 366, 390}, Case{24, 366, 438}, Case{64, 414, 678},
+        Case{1024, 1374, 6438}, Case{4097, 4470, 24894}, Case{65536, 65886, 393510}}) {
+    CAPTURE(row.elements);
+    CHECK(histogram_cycles(row.elements, constants).in_base() == std::min(row.by_data, row.by_limit));
+    const double remainder = (row.elements % 2 == 1 ? 4 : 0) + (row.elements % 4 >= 2 ? 4 : 0);
+    const double vectors = std::floor(static_cast<double>(row.elements) / 4);
+    CHECK(6 * (57 + remainder + 4 * std::ceil(vectors / 6)) == row.by_data);
+    CHECK(6 * (49 + remainder + 4 * vectors) == row.by_limit);
+  }
+}
+
 // 1024 tokens: weight gradients 12 h^2, input gradients 8 t h, gradients of scores, of context and of elementwise work.
 TEST_CASE("loss scaling: a layer of BERT-Large has about 43 million tracked elements in a micro-batch of 1024 tokens") {
   const Plan plan = plan_of(k_bert);
@@ -85,7 +105,7 @@ TEST_CASE("loss scaling: a layer of BERT-Large has about 43 million tracked elem
   CHECK(layer.tensors <= 24);
 }
 
-TEST_CASE("loss scaling: a full cycle takes longer by the histograms of the fullest IPU") {
+TEST_CASE("loss scaling: a full cycle takes longer by the histograms of the fullest IPU and by the counts it sends") {
   const Ran without = run_of(k_bert);
   const Ran with = run_of(k_bert, {k_scaling});
   const IpuPlan& plan = own(with.plan);
@@ -94,8 +114,49 @@ TEST_CASE("loss scaling: a full cycle takes longer by the histograms of the full
     if (block.layer < 3 || block.layer >= 10) continue;
     histograms += loss_scaling_cost(block, plan.setup.execution(1, block.kind), plan.constants).total();
   }
-  const double expected = plan.constants.software.framework_factor * (histograms / plan.constants.chip.clock).in_base();
+  // Stages on IPUs 1 to 3 send two counts of four bytes a gradient; the hop to IPU 0 carries them all.
+  std::int64_t tensors = 0;
+  for (const Block& block : with.plan.graph.blocks) {
+    if (block.layer >= 3) tensors += tracked_gradients(block).tensors;
+  }
+  const double counts = 8.0 * static_cast<double>(tensors) / plan.constants.system.links.neighbour_bandwidth.in_base();
+  const double expected =
+      plan.constants.software.framework_factor * (histograms / plan.constants.chip.clock).in_base() + counts;
   CHECK(std::abs((full_cycle_s(with) - full_cycle_s(without)) / expected - 1) < 1e-6);
+}
+
+// By hop of replica 0, towards the IPU of the first stage; the head stands there, too, and sends nothing.
+TEST_CASE("loss scaling: counts cross every boundary once a micro-batch, their sum and the factor once an update") {
+  const Ran without = run_of(k_bert);
+  const Ran with = run_of(k_bert, {k_scaling});
+  const auto bytes = [](const Ran& ran, const std::string& name) {
+    const auto& links = ran.lowered.platform.links();
+    const auto found = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.name == name; });
+    REQUIRE(found != links.end());
+    return ran.result.links[static_cast<std::size_t>(found - links.begin())].bytes.count();
+  };
+  const auto more = [&](const std::string& name) { return bytes(with, name) - bytes(without, name); };
+  const auto tensors_from = [&](int layer) {
+    std::int64_t tensors = 0;
+    for (const Block& block : with.plan.graph.blocks) {
+      if (block.layer >= layer) tensors += tracked_gradients(block).tensors;
+    }
+    return tensors;
+  };
+  // 2048 micro-batches; copies of 8 more cycles carry fill and drain.
+  const std::int64_t cycles = 2048 + 8;
+  CHECK(more("ipu1-ipu0.gradient") == 8 * tensors_from(3) * cycles);
+  CHECK(more("ipu2-ipu1.gradient") == 8 * tensors_from(10) * cycles);
+  CHECK(more("ipu3-ipu2.gradient") == 8 * tensors_from(17) * cycles);
+  CHECK(more("ipu0-ipu3.gradient") == 0);
+  for (const char* hop : {"ipu0-ipu1", "ipu1-ipu2", "ipu2-ipu3", "ipu3-ipu0"}) CHECK(more(hop) == 4);
+  // A ring of four replicas: 2 x 3 steps, each of one of the two counts.
+  CHECK(more("ring.replica0-replica1") == 6 * 4);
+  const std::vector<std::string> one = {"ipu.layers_per_ipu=[24]", "ipu.ipus_per_replica=1",
+                                        "ipu.matmul_proportion=0.2"};
+  const Plan alone = plan_of(k_bert, one);
+  const IpuPlan& plan = own(alone);
+  CHECK(count_traffic(alone.graph, make_pipeline(alone.graph, plan.setup.placement)).empty());
 }
 
 TEST_CASE("loss scaling: BERT-Large becomes 3 to 10 % slower") {

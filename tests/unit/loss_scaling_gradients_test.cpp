@@ -6,6 +6,7 @@
 
 #include "models/catalog.hpp"
 #include "models/loss_scaling/analysis.hpp"
+#include "models/loss_scaling/outlook.hpp"
 #include "models/loss_scaling/published.hpp"
 #include "tests/support/run_experiment.hpp"
 
@@ -163,6 +164,33 @@ TEST_CASE("gradients: accumulators hold the mean of micro-batches, coherent part
         location(apart.model, "down_weight_gradient", 23) + 0.5 * std::log2(152.0) - 0.01);
 }
 
+TEST_CASE("gradients: trained weights are as large as keeps the size of what they multiply, new heads are not") {
+  GradientSettings trained;
+  trained.pretrained = true;
+  const double growth = -0.5 * std::log2(1024.0) - std::log2(0.02);  // from 0.02 to 1 / sqrt(1024)
+  const auto moved = [&trained](const std::string& head, const std::string& name, int layer) {
+    const std::string toml = bert(head, "micro_batch_size = 4\nsequence_length = 128\n");
+    return location(scene(toml, trained).model, name, layer) - location(scene(toml).model, name, layer);
+  };
+  // One product with the body's weights behind a new classifier; behind a trained projection one more.
+  CHECK(moved("token-classification", "residual_gradient", 23) == doctest::Approx(0));
+  CHECK(moved("token-classification", "down_input_gradient", 23) == doctest::Approx(growth));
+  CHECK(moved("pretraining", "vocabulary_input_gradient", -1) == doctest::Approx(growth));
+  const std::string toml = bert("pretraining", "micro_batch_size = 4\nsequence_length = 128\n");
+  CHECK(scene(toml).model.process.growth_limit == doctest::Approx(growth));
+  CHECK(scene(toml, trained).model.process.growth_limit == 0);
+}
+
+TEST_CASE("loss scale: heads of fine-tuning start from trained weights, and a key says otherwise") {
+  const std::string toml = bert("question-answering", "micro_batch_size = 4\nsequence_length = 384\n");
+  const int trained = analysed(toml).window.low;
+  CHECK(trained < analysed(toml, {"loss_scaling.gradients.pretrained=false"}).window.low);
+  CHECK(trained == analysed(toml, {"loss_scaling.gradients.pretrained=true"}).window.low);
+  const std::string from_scratch = bert("pretraining", "");
+  CHECK(analysed(from_scratch).window.low ==
+        analysed(from_scratch, {"loss_scaling.gradients.pretrained=false"}).window.low);
+}
+
 TEST_CASE("gradients: a gain per layer moves lower layers, a spread or log-normal shape the shares") {
   GradientSettings settings;
   settings.residual_gain = 0.5;
@@ -208,6 +236,19 @@ TEST_CASE("loss scale: what has no loss or no half precision is refused") {
   CHECK(refused(bert("none", "")) ==
         "experiment.toml:2:49: model.head: a \"none\" head has no loss that is modelled; expected a head that is "
         "trained\n");
+}
+
+TEST_CASE("loss scale: a network of other blocks than those of transformers has no modelled gradients") {
+  Plan plan = test::plan_of(bert("pretraining", ""));
+  CHECK(nothing_to_scale(plan).reason.empty());
+  for (Block& block : plan.graph.blocks) {
+    if (block.kind != BlockKind::embedding && block.kind != BlockKind::head) block.kind = BlockKind::whole_layer;
+  }
+  CHECK(nothing_to_scale(plan).reason == "the gradients of this kind of model are not modelled");
+  const Value document = Value::table({});
+  Diagnostics warnings;
+  CHECK_FALSE(outlook_for(plan, document, catalog(), ConfigFiles::embedded(), warnings));
+  CHECK(warnings.all().empty());
 }
 
 TEST_CASE("loss scale: constants of the gradients can be replaced, by sound values") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/catalog.hpp"
+#include "models/loss_scaling/share_tables.hpp"
 #include "models/loss_scaling/trajectory.hpp"
 #include "sim/numerics/normal.hpp"
 
@@ -143,6 +144,77 @@ TEST_CASE("loss scaling: gradients of exact zeros let the scale run away and a f
   CHECK(failed.first_overflow == 1);
   CHECK(failed.skipped_updates == 5);
   CHECK(failed.update_loss == 1);
+}
+
+TEST_CASE("loss scaling: outcomes of updates, the last half of them, and where training ends") {
+  const GradientModel large = lognormal_model(20, 1, 1e6);  // overflows at any scale from 1 on
+  TrajectorySettings settings = expected(9);
+  const auto clipped = controller("constant", "initial = 1");
+  const Trajectory saturated = follow(large, *clipped, settings);
+  CHECK(saturated.outcomes == std::vector<UpdateOutcome>(9, UpdateOutcome::saturated));
+  CHECK(last_updates(saturated).updates == 5);
+  CHECK(last_updates(saturated).saturated == 5);
+  CHECK(last_updates(saturated).share(2) == 0.4);
+  CHECK_FALSE(ended_update(saturated));
+  for (const OverflowRule rule : {OverflowRule::infinity, OverflowRule::not_a_number}) {
+    settings.overflow = rule;
+    const auto constant = controller("constant", "initial = 1");
+    const Trajectory broken = follow(large, *constant, settings);
+    CHECK(broken.outcomes.front() == UpdateOutcome::broken);
+    CHECK(ended_update(broken) == 1);
+  }
+  const auto scaler = controller("grad_scaler", "initial = 4");
+  const Trajectory skipped = follow(large, *scaler, settings);
+  CHECK(skipped.outcomes == std::vector<UpdateOutcome>(9, UpdateOutcome::skipped));
+  CHECK_FALSE(ended_update(skipped));
+  const auto deepspeed = controller("deepspeed", "initial = 2\nhysteresis = 1\n");
+  CHECK(ended_update(follow(large, *deepspeed, settings)) == 2);
+  const auto none = controller("none", "");
+  const Trajectory clean = follow(lognormal_model(-20, 1, 1e6), *none, settings);
+  CHECK(clean.outcomes == std::vector<UpdateOutcome>(9, UpdateOutcome::clean));
+}
+
+TEST_CASE("loss scaling: shares over all tensors weigh each by its non-zero values, without accumulators") {
+  GradientModel model = lognormal_model(-24, 3, 1e6);
+  model.tensors.push_back(model.tensors[0]);
+  model.tensors[1].values = 4e6;
+  model.tensors[1].zero_share = 0.5;
+  model.tensors[1].components[0].magnitudes.location = -20;
+  model.tensors.push_back(model.tensors[0]);
+  model.tensors[2].accumulator = true;
+  const auto none = controller("none", "");
+  const Trajectory trajectory = follow(model, *none, expected(5));
+  // P(log2 |g| <= -25) and P(-25 < log2 |g| <= -14) of both.
+  const double first = normal_cdf(-1.0 / 3);
+  const double second = normal_cdf(-5.0 / 3);
+  CHECK(trajectory.flushed_share == doctest::Approx((first + 2 * second) / 3));
+  CHECK(trajectory.subnormal_share ==
+        doctest::Approx((normal_cdf(10.0 / 3) - first + 2 * (normal_cdf(2) - second)) / 3));
+}
+
+TEST_CASE("loss scaling: tables give the shares of the distributions") {
+  GradientTensor tensor;
+  tensor.components = {{0.25, {MagnitudeShape::gaussian_mixture, -12.3, 0.75, 3}},
+                       {0.25, {MagnitudeShape::gaussian_mixture, -17.1, 1.8, 3}},
+                       {0.5, {MagnitudeShape::lognormal, -14, 2.5}}};
+  const FormatLimits limits = limits_of(NumberFormat::float16);
+  ShareTables tables;
+  for (double octaves = -20; octaves < 40; octaves += 1.7) {
+    CAPTURE(octaves);
+    for (const double limit : {limits.flush, limits.normal, limits.overflow}) {
+      CHECK(tables.at_most(tensor, limit, octaves) ==
+            doctest::Approx(share_at_most(tensor, limit, octaves)).epsilon(1e-4));
+      CHECK(tables.at_least(tensor, limit, octaves) ==
+            doctest::Approx(share_at_least(tensor, limit, octaves)).epsilon(1e-4));
+    }
+    for (const bool stochastic : {false, true}) {
+      CHECK(tables.flushed(tensor, limits, stochastic, octaves) ==
+            doctest::Approx(share_flushed(tensor, limits, stochastic, octaves)).epsilon(1e-4));
+    }
+  }
+  tensor.bound = -10;
+  CHECK(tables.at_least(tensor, limits.overflow, 25) == 0);
+  CHECK(tables.at_least(tensor, limits.overflow, 27) > 0);
 }
 
 TEST_CASE("loss scaling: a scaler of infinities skips at the start as often as it is too high") {

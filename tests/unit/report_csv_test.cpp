@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/report/make_report.hpp"
 #include "sim/report/report.hpp"
 #include "tests/support/sample_report.hpp"
 
@@ -24,11 +25,13 @@ TEST_CASE("csv report: one header line and one row") {
         "samples_per_s,sequences_per_s,packs_per_s,tokens_per_s,images_per_s,samples_per_s_per_device,mfu_pct,hfu_pct,"
         "cycle_time_s,compute_s,recompute_s,exchange_s,sync_s,inter_device_s,host_io_s,off_chip_memory_s,collective_s,"
         "weight_update_s,launch_s,bubble_s,other_s,bottleneck,bottleneck_pct,fullest_memory,fullest_memory_pct,"
-        "training_time_s,request_s,time_to_first_token_s,time_per_output_token_s,compile_estimate_s,engine,events,"
+        "training_time_s,request_s,time_to_first_token_s,time_per_output_token_s,compile_estimate_s,"
+        "effective_samples_per_s,loss_scale_scheme,loss_scale_verdict,reached_loss_scale,skipped_updates_pct,"
+        "saturated_updates_pct,engine,events,"
         "simulated_ps\n"
         "sample,duo,stack-1,tiny,training,true,,2,1024,2048,2,0.2,5120,10240,5120,2621440,,2560,30.5,40.25,0.00038,0."
         "15,0,"
-        "0.01,0,0,0,0,0,0.005,0,0.035,0,compute on d1,75,d1.memory,87.5,195.4,,,,,native,1234,"
+        "0.01,0,0,0,0,0,0.005,0,0.035,0,compute on d1,75,d1.memory,87.5,195.4,,,,,,,,,,,native,1234,"
         "400000000000\n");
 }
 
@@ -42,6 +45,15 @@ TEST_CASE("csv report: a check has a row of the same length with empty cells for
   CHECK(cell(report, "why_not") ==
         "device memory on d1: needs 891289600 byte, has 838860800; open streams on d1: needs 12, has 8");
   CHECK(cell(report, "fullest_memory_pct") == "106.25");
+}
+
+TEST_CASE("csv report: the outlook of a loss scale, an infinite one empty") {
+  Report report = test::sample_report();
+  add_loss_scale(test::sample_loss_scale(), report);
+  CHECK(cell(report, "effective_samples_per_s") == "4864");  // 5120 x (1 - 0.02 - 0.03)
+  CHECK(to_csv(report).find(",4864,halving,holds,1024,2,3,native,1234,") != std::string::npos);
+  report.loss_scaling->reached_scale.reset();
+  CHECK(cell(report, "reached_loss_scale").empty());
 }
 
 TEST_CASE("csv report: cells with commas, quotes or line ends are quoted") {

@@ -1,6 +1,7 @@
 // podsim check: resolve and judge, without a simulation.
 
 #include "models/catalog.hpp"
+#include "sim/report/make_report.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/study/evidence.hpp"
 #include "tools/podsim/experiment_input.hpp"
@@ -28,8 +29,10 @@ ExitCode cmd_check(const Arguments& arguments) {
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
-  const Plan plan = plan_from(experiment, catalog, configs);
+  Plan plan = plan_from(experiment, catalog, configs);
+  const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, experiment, catalog, configs);
   Report report = check_plan(plan, true);
+  if (loss_scale) add_loss_scale(*loss_scale, report);
   report.evidence = evidence_for(plan, catalog, configs);
   return output.show(plan, report);
 }

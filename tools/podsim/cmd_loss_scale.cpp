@@ -9,6 +9,7 @@
 #include "models/loss_scaling/analysis.hpp"
 #include "models/loss_scaling/published.hpp"
 #include "sim/core/json_writer.hpp"
+#include "sim/report/human.hpp"
 #include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
@@ -19,12 +20,6 @@ namespace podsim {
 namespace {
 
 using namespace loss_scaling;
-
-std::string power(double scale) {
-  const double log = std::log2(scale);
-  if (!std::isfinite(log)) return log > 0 ? "infinite" : "0";
-  return log == std::floor(log) ? fmt::format("2^{}", static_cast<int>(log)) : format_number(scale);
-}
 
 std::string share(double value) {
   return value == 0 ? "0" : fmt::format("{:.2g}", value);
@@ -87,15 +82,6 @@ void write_trajectory(JsonWriter& json, const Trajectory& t) {
   json.member("ramp_updates", t.ramp_updates);
   json.member("rises", t.rises);
   json.member("falls", t.falls);
-  json.key("limit_cycle");
-  if (t.cycle) {
-    json.begin_object();
-    number(json, "low", static_cast<double>(t.cycle->first));
-    number(json, "high", static_cast<double>(t.cycle->second));
-    json.end_object();
-  } else {
-    json.null();
-  }
   json.member("runaway", t.runaway);
   json.member("failure", t.failure);
   json.member("limiting_tensor", t.limiting_tensor);
@@ -138,6 +124,15 @@ std::string to_json(const Plan& plan, const Analysis& analysis) {
   json.key("balance_log2");
   analysis.balance ? json.value(*analysis.balance) : json.null();
   write_trajectory(json, analysis.trajectory);
+  json.key("limit_cycle");
+  if (analysis.limit_cycle) {
+    json.begin_object();
+    number(json, "low", analysis.limit_cycle->first);
+    number(json, "high", analysis.limit_cycle->second);
+    json.end_object();
+  } else {
+    json.null();
+  }
   write_tensors(json, analysis.trajectory);
   json.key("notes");
   json.begin_array();
@@ -172,7 +167,7 @@ std::string scales_text(const std::vector<float>& scales) {
   const std::vector<std::size_t> changes = changes_of(scales);
   constexpr std::size_t k_shown = 6;
   for (std::size_t i = 0; i < changes.size() && i < k_shown; ++i) {
-    text += fmt::format("{}{} from update {}", i == 0 ? "" : ", ", power(static_cast<double>(scales[changes[i]])),
+    text += fmt::format("{}{} from update {}", i == 0 ? "" : ", ", human_power(static_cast<double>(scales[changes[i]])),
                         changes[i] + 1);
   }
   if (changes.size() > k_shown) text += ", …";
@@ -226,9 +221,10 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
   line("recommended", window_text(analysis.window));
   if (analysis.balance) line("balance", fmt::format("2^{:.1f}", *analysis.balance));
   line("scale", scales_text(t.scales));
-  if (t.cycle) {
-    line("limit cycle", fmt::format("{} and {}", power(static_cast<double>(t.cycle->first)),
-                                    power(static_cast<double>(t.cycle->second))));
+  if (analysis.limit_cycle) {
+    line("limit cycle",
+         fmt::format("{} and {}{}", human_power(analysis.limit_cycle->first), human_power(analysis.limit_cycle->second),
+                     t.cycle ? "" : ", without noise and spikes"));
   }
   line("overflow", events_text(t));
   line("limiting tensor", t.limiting_tensor.empty() ? "none reaches the edge" : t.limiting_tensor);
@@ -311,10 +307,7 @@ ExitCode cmd_loss_scale(const Arguments& arguments) {
     return ExitCode::done;
   }
   Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
-  if (const auto seed = integer_option(arguments, "seed")) {
-    Diagnostics diagnostics;
-    apply_override(experiment, fmt::format("loss_scaling.seed={}", *seed), diagnostics);
-  }
+  if (const auto seed = integer_option(arguments, "seed")) set_seed(experiment, *seed);
   const Plan plan = plan_from(experiment, catalog, configs);
   const Analysis analysis = analyse(plan, experiment.document, catalog, configs);
   if (!arguments.has("quiet") && !analysis.warnings.all().empty()) print_error(analysis.warnings.to_text());

@@ -4,6 +4,7 @@
 
 #include "models/catalog.hpp"
 #include "sim/observe/critical_path.hpp"
+#include "sim/report/make_report.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/study/evidence.hpp"
@@ -28,7 +29,7 @@ const VerbSpec& run_spec() {
                                     {"exact", "", "simulate every iteration of every repeat"},
                                     {"no-fold", "", "simulate every replica"},
                                     {"merge", "", "simulate chains of local operations as one"},
-                                    {"seed", "N", "seed of everything random (no part of a run is, so far)"},
+                                    {"seed", "N", "of what is drawn for the loss scale; as loss_scaling.seed"},
                                     {"quiet", "", "no warnings on standard error"},
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
@@ -41,10 +42,7 @@ ExitCode cmd_run(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
   if (arguments.has("view")) choice_option(arguments, "view", {"critical-path"});
   const std::string trace_file = arguments.value("trace").value_or("");
-  const bool seeded = integer_option(arguments, "seed").has_value();
-  if (seeded && !arguments.has("quiet")) {
-    print_error("command line: warning: --seed: has no effect: nothing in this run is random");
-  }
+  const std::optional<std::int64_t> seed = integer_option(arguments, "seed");
   const ReportOutput output(arguments);
   if (!trace_file.empty()) {
     refuse_input(trace_file, input_files(arguments));
@@ -52,8 +50,10 @@ ExitCode cmd_run(const Arguments& arguments) {
   }
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
-  const Plan plan = plan_from(experiment, catalog, configs);
+  Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
+  if (seed) set_seed(experiment, *seed);
+  Plan plan = plan_from(experiment, catalog, configs);
+  const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, experiment, catalog, configs);
   Engine engine = make_engine(engine_name);
   TraceObserver trace;
   CriticalPathObserver critical_path;
@@ -65,6 +65,7 @@ ExitCode cmd_run(const Arguments& arguments) {
   report.evidence = evidence_for(plan, catalog, configs);
   const std::vector<Table>& further = critical_path.tables();
   report.tables.insert(report.tables.end(), further.begin(), further.end());
+  if (loss_scale) add_loss_scale(*loss_scale, report);
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
   if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
   if (report.engine && arguments.has("verbose")) {

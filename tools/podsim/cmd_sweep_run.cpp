@@ -8,6 +8,7 @@
 
 #include "models/catalog.hpp"
 #include "sim/report/human.hpp"
+#include "sim/report/make_report.hpp"
 #include "sim/study/sweep.hpp"
 #include "sim/study/sweep_tables.hpp"
 #include "tools/podsim/child_process.hpp"
@@ -226,6 +227,12 @@ ExitCode run_into_database(const Request& request, const std::string& database) 
   return verdict_of(audit, store.database().integer("SELECT count(*) FROM points WHERE status = 'internal_error'"));
 }
 
+// Following the loss scale takes longer than a point: it is done where the experiment asks for it.
+bool asks_for_loss_scale(const Experiment& experiment) {
+  return experiment.document.find("loss_scaling") != nullptr ||
+         experiment.document.find("ipu.auto_loss_scaling") != nullptr;
+}
+
 void refuse_endless(const Arguments& arguments, const Request& request) {
   const std::int64_t total = request.total();
   if (request.context.sweep.space.size() >= SweepSpace::k_uncountable) {
@@ -285,6 +292,11 @@ ExitCode cmd_sweep_run(const Arguments& arguments) {
                   shard_from(arguments),
                   jobs_from(arguments, engine, !database.empty()),
                   arguments.has("quiet")};
+  request.context.complete = [&](const Experiment& point, Plan& plan, Report& report) {
+    if (!asks_for_loss_scale(point)) return;
+    const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, point, catalog, configs);
+    if (loss_scale) add_loss_scale(*loss_scale, report);
+  };
   if (!request.quiet && !sweep.warnings.all().empty()) print_error(sweep.warnings.to_text());
   if (arguments.has("slurm")) return run_on_slurm(arguments, database, request.context.sweep.space.size());
   for (const char* option : {"tasks", "partition", "sbatch"}) {

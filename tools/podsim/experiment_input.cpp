@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "models/loss_scaling/outlook.hpp"
 #include "sim/core/json_writer.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/version.hpp"
@@ -81,10 +82,20 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file, 
   return experiment;
 }
 
+void set_seed(Experiment& experiment, std::int64_t seed) {
+  Diagnostics none;
+  apply_override(experiment, fmt::format("loss_scaling.seed={}", seed), none);
+}
+
 Plan plan_from(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
   PlanResult result = make_plan(experiment, catalog, configs);
   if (!result.plan) throw ConfigError(std::move(result.diagnostics));
   return std::move(*result.plan);
+}
+
+std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
+                                              const ConfigFiles& configs) {
+  return loss_scaling::outlook_for(plan, experiment.document, catalog, configs, plan.warnings);
 }
 
 std::string formatted(Report report, const std::string& format) {

@@ -1,6 +1,8 @@
 #pragma once
 // The experiment that a command line describes: a file, flags or both; and the plan made of it.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +30,16 @@ ConfigFiles configs_from(const Arguments& arguments);
 // neither a file nor --system.
 Experiment experiment_from(const Arguments& arguments, const std::string& file, bool system_follows = false);
 
+// As loss_scaling.seed: nothing else is drawn.
+void set_seed(Experiment& experiment, std::int64_t seed);
+
 // Throws ConfigError with every problem.
 Plan plan_from(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);
+
+// What the loss scale does to the plan's training, if it has a loss whose gradients are modelled; what the user should
+// know joins the plan's warnings. Throws ConfigError about the section.
+std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
+                                              const ConfigFiles& configs);
 
 // The report with the program's version, in "text", "json" or "csv".
 std::string formatted(Report report, const std::string& format);

@@ -67,6 +67,69 @@ TEST_CASE("loss-scale: a scale that runs away is told and is no number of JSON")
   CHECK(contains(folder.podsim(command).out, "the scale grows without end"));
 }
 
+TEST_CASE("loss-scale: JSON has trajectory, shares of each tensor, events, cycle, window and loss of updates") {
+  const ExperimentFolder folder;
+  const Value json =
+      json_of(folder
+                  .podsim("loss-scale experiment.toml --set ipu.auto_loss_scaling=true --format json --set "
+                          "loss_scaling.updates=300")
+                  .out);
+  for (const char* key : {"mode",
+                          "format",
+                          "overflow",
+                          "seed",
+                          "statistics",
+                          "recommended_window.low_log2",
+                          "recommended_window.high_log2",
+                          "recommended_window.low_tensor",
+                          "recommended_window.high_tensor",
+                          "balance_log2",
+                          "trajectory",
+                          "updates",
+                          "final_scale",
+                          "first_overflow_update",
+                          "overflowed_updates",
+                          "expected_overflows",
+                          "skipped_updates",
+                          "saturated_updates",
+                          "ramp_updates",
+                          "rises",
+                          "falls",
+                          "limit_cycle.low",
+                          "limit_cycle.high",
+                          "runaway",
+                          "failure",
+                          "limiting_tensor",
+                          "update_loss",
+                          "tensors",
+                          "notes",
+                          "settings"}) {
+    CHECK_MESSAGE(json.find(key) != nullptr, key);
+  }
+  const Value& tensor = json.find("tensors")->elements().front();
+  for (const char* share : {"flushed", "subnormal", "at_edge", "overflowed"}) {
+    for (const char* point : {"min", "median", "max"}) {
+      const Value* value = tensor.find(std::string(share) + "." + point);
+      REQUIRE_MESSAGE(value != nullptr, share);
+      CHECK(value->as_number() >= 0);
+      CHECK(value->as_number() <= 1);
+    }
+  }
+  CHECK(json.find("limit_cycle.high")->as_number() == 2 * json.find("limit_cycle.low")->as_number());
+  CHECK(json.find("skipped_updates")->as_integer() == 0);
+}
+
+TEST_CASE("loss-scale: a million updates in expectation end in the cycle") {
+  const ExperimentFolder folder;
+  const CommandResult result = folder.podsim(
+      "loss-scale experiment.toml --set ipu.auto_loss_scaling=true --set loss_scaling.updates=1000000 --set "
+      "loss_scaling.statistics=expected");
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "\n  limit cycle          2^"));
+  CHECK(contains(result.out, "in none of 1000000 updates"));
+  CHECK(contains(folder.refused("loss-scale experiment.toml --set loss_scaling.updates=1000001"), "is out of range"));
+}
+
 TEST_CASE("loss-scale: bfloat16 takes no scale, and nothing overflows above its window") {
   const ExperimentFolder folder;
   const CommandResult result = folder.podsim(

@@ -97,11 +97,22 @@ class Partitioner {
     return own == options_.patterns[b.index()] && (same_layer || own.instance > 0);
   }
 
+  // Share of the SRAM that the weights of the operator take.
+  double resident_share(OperatorId op) const {
+    const double visible = capacity_.sram.size().in_base() * partition_.factors.of(graph_[op].phase);
+    return resident_weights(graph_[op], capacity_).size().in_base() / visible;
+  }
+
+  // A section ends early before weights that do not fit beside those it holds.
   template <class Together>
   void split_by(const Together& together) {
+    double held = 0;
     for (std::uint32_t i = 0; i < graph_.operators.size(); ++i) {
       const OperatorId op(i);
-      const bool joins = i > 0 && together(OperatorId(i - 1), op) && !waits_off_chip(op);
+      const double weights = resident_share(op);
+      const bool room = weights == 0 || held == 0 || held + weights <= 1;
+      const bool joins = i > 0 && together(OperatorId(i - 1), op) && room && !waits_off_chip(op);
+      held = joins ? held + weights : weights;
       RduSection& section = joins ? partition_.sections.back() : open(op);
       section.operators.push_back(op);
       section.demand = std::min(1.0, section.demand + section_demand(graph_[op], partition_.factors, capacity_));

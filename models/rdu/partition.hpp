@@ -34,7 +34,8 @@ struct SectionCapacity {
   double retry_factor = 0;          // by which the compiler lowers the factors after a failure
 };
 
-// Consecutive operators of the same pattern and instance are one section at o1; of instance 0, within a layer.
+// Consecutive operators of the same pattern and instance are one section at o1, as far as their weights fit the chip
+// beside each other; of instance 0, within a layer.
 struct FusedPattern {
   std::string name;
   std::uint32_t instance = 0;

@@ -309,7 +309,7 @@ TEST_CASE("loss scale of a run: a sweep over its keys has a column for each answ
   CHECK(rows[2][column("effective_samples_per_s")] == rows[2][column("samples_per_s")]);
   CHECK(rows[3][column("effective_samples_per_s")] == "0");
   const CommandResult without = folder.podsim("sweep run experiment.toml --axis workload.micro_batch_size=1 --quiet");
-  CHECK(without.out.ends_with(",,,,,,\n"));
+  CHECK(contains(without.out, ",,,,,,native,"));  // an empty cell for each answer
 }
 
 TEST_CASE("loss scale of a run: every metric is explained") {

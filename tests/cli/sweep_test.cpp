@@ -25,6 +25,13 @@ std::string quoted_program() {
   return shell_quoted(program());
 }
 
+// Starts the sweep in the background, as $sweep, and waits for its first rows: at most a minute.
+std::string started_sweep(const std::string& redirected = "") {
+  return quoted_program() + " sweep run sweep.toml -j2" + redirected + " & sweep=$!; for i in $(seq 600); do " +
+         quoted_program() +
+         " sweep show sweep.sqlite 2>/dev/null | grep -q '^sweep.sqlite: [1-9]' && break; sleep 0.1; done; ";
+}
+
 }  // namespace
 
 TEST_CASE("sweep run: a file fills a database beside it, and the same command finds nothing left to do") {
@@ -155,9 +162,8 @@ TEST_CASE("sweep run: killed at any moment it goes on and ends with the same dat
 TEST_CASE("sweep run: interrupted it keeps what it has, says so, and ends with 130") {
   const SweepFolder folder(sweep_file(1000, 100));
   for (const char* signal : {"INT", "TERM"}) {
-    const CommandResult result = run_command("timeout --preserve-status -s " + std::string(signal) + " 1.5 " +
-                                                 quoted_program() + " sweep run sweep.toml -j2",
-                                             folder.path());
+    const CommandResult result =
+        run_command(started_sweep() + "kill -s " + signal + " $sweep; wait $sweep", folder.path());
     CHECK(result.exit_code == 130);
     CHECK(result.out.empty());
     CHECK(result.err.starts_with("interrupted: "));
@@ -169,10 +175,9 @@ TEST_CASE("sweep run: interrupted it keeps what it has, says so, and ends with 1
 
 TEST_CASE("sweep run: two processes do not share a file") {
   const SweepFolder folder(sweep_file(1000, 100));
-  const CommandResult result =
-      run_command("timeout -s INT 4 " + quoted_program() + " sweep run sweep.toml --quiet 2>/dev/null & sleep 1; " +
-                      quoted_program() + " sweep run sweep.toml; echo $? >&2; wait",
-                  folder.path());
+  const CommandResult result = run_command(
+      started_sweep(" 2>/dev/null") + quoted_program() + " sweep run sweep.toml; echo $? >&2; kill $sweep; wait",
+      folder.path());
   CHECK(result.err.starts_with("podsim: sweep.sqlite: is written by process "));
   CHECK(contains(result.err, "; wait for it, or name another file"));
   CHECK(result.err.ends_with("\n2\n"));

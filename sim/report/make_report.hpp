@@ -17,6 +17,10 @@ struct SimulatedRun {
 };
 Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account, const SimulatedRun& run);
 
+// The values that csv_row prints, and nothing else: neither devices and links one by one, nor tables, constants and
+// warnings. Of a plan that fits.
+Report make_values(const Plan& plan, const SimulatedRun& run);
+
 // One of n equal steps of a run: each boundary between parts is rounded, so the parts sum to `step_time_of` exactly.
 CostVector breakdown_of_step(const CostVector& whole, std::int64_t steps);
 // total / steps, rounded to the nearest picosecond, halves up.

@@ -28,4 +28,8 @@ Report check_plan(const Plan& plan, bool remedies);
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});
 
+// A point of a sweep or search: what simulate_plan tells with merged chains, without what only a reader of one run
+// looks at (make_values). `result` is used again from point to point. The whole of what csv_row prints is the same.
+Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result);
+
 }  // namespace podsim

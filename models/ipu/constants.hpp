@@ -29,6 +29,7 @@ struct ChipConstants {
   std::array<FlopRate, k_amp_modes> peak;  // by mode, whole chip
   bool half_partials = true;               // false: half inputs are multiplied at one rate, and `peak` says it twice
   std::optional<FlopRate> peak_fp8;
+  friend bool operator==(const ChipConstants&, const ChipConstants&) = default;
 };
 
 struct AmpConstants {
@@ -40,6 +41,7 @@ struct AmpConstants {
   Cycles grain_overhead;      // loading the weights of a grain and starting on it
   double adds_per_cycle = 0;  // partial sums added by a tile in the reduction
   bool cast_output = false;   // partials are wider than the output
+  friend bool operator==(const AmpConstants&, const AmpConstants&) = default;
 };
 
 struct PlannerConstants {
@@ -51,6 +53,7 @@ struct PlannerConstants {
   Cycles output_element;                // per output element: bring the result into its layout
   Cycles cast_element;                  // per output element, when the output is cast
   Cycles cast;                          // fixed part of a cast
+  friend bool operator==(const PlannerConstants&, const PlannerConstants&) = default;
 };
 
 // Everything of an operator that is not in a matmul plan.
@@ -65,6 +68,7 @@ struct CostConstants {
   double optimizer_passes = 0;  // over single-precision state
   std::int64_t optimizer_launches_lamb = 0;  // per tensor
   std::int64_t optimizer_launches_other = 0;
+  friend bool operator==(const CostConstants&, const CostConstants&) = default;
 };
 
 // Of automatic loss scaling: a histogram of each gradient by six workers of a tile, and the sum over tiles.

@@ -14,6 +14,7 @@
 #include "models/ipu/remedies.hpp"
 #include "models/ipu/report_tables.hpp"
 #include "models/ipu/resolve.hpp"
+#include "models/ipu/shared_parts.hpp"
 #include "models/ipu/verdict.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
@@ -55,6 +56,10 @@ std::vector<std::pair<std::string, std::string>> IpuFamily::keys_without_effect(
   return ipu::keys_without_effect();
 }
 
+std::shared_ptr<FamilyCache> IpuFamily::make_cache() const {
+  return std::make_shared<SharedParts>();
+}
+
 std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
   if (context.model_kind.type() == "unet") {
     diagnostics.error(context.section.place(), "model.config",
@@ -62,7 +67,9 @@ std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnosti
                       "another model, or an RDU system");
     return nullptr;
   }
-  return resolve_plan(context, diagnostics);
+  std::shared_ptr<SharedParts> parts;
+  if (context.cache != nullptr) parts = std::dynamic_pointer_cast<SharedParts>(context.cache->of_family(*this));
+  return resolve_plan(context, diagnostics, std::move(parts));
 }
 
 StepFacts IpuFamily::step_facts(const Plan& plan) const {

@@ -10,6 +10,7 @@ class IpuFamily final : public Family {
   std::string_view name() const override { return "ipu"; }
   const std::vector<KeySpec>& keys() const override;
   std::vector<std::pair<std::string, std::string>> keys_without_effect() const override;
+  std::shared_ptr<FamilyCache> make_cache() const override;
   std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const override;
   StepFacts step_facts(const Plan& plan) const override;
   ScheduleFacts schedule_facts(const Plan& plan) const override;

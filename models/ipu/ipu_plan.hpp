@@ -72,6 +72,8 @@ struct WrittenKeys {
   std::vector<std::int64_t> projection_splits;
 };
 
+class SharedParts;
+
 class IpuPlan : public FamilyPlan {
  public:
   std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
@@ -80,7 +82,9 @@ class IpuPlan : public FamilyPlan {
   RunSetup setup;
   WrittenKeys written;
   IpuConstants constants;
-  std::unique_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
+  std::shared_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
+  std::shared_ptr<SharedParts> parts;              // what it shares with other plans; never null
+  const void* constants_identity = nullptr;        // of the set that `constants` were read from
   PodShape pod;
   std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run
   std::string version_note;          // of a version that nobody knows, in words; else empty

@@ -15,7 +15,9 @@ class TrainingLowering : private ReplicaLowering {
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
       : ReplicaLowering(plan, ipu_plan, options),
         reduction_(pod_, parameters_),
-        counts_(count_traffic(plan.graph, pipeline_)) {}
+        counts_(count_traffic(plan.graph, pipeline_)) {
+    for (int stage = 0; stage < pipeline_.training_stages(); ++stage) steps_.push_back(stage_steps(inputs_, stage));
+  }
 
   Lowered lower() {
     add_always_live();
@@ -47,31 +49,50 @@ class TrainingLowering : private ReplicaLowering {
 
   void add_cycle(const std::string& name, std::int64_t cycle, std::vector<ProgramBlock>& blocks) {
     SegmentBuilder segment = folded_segment(name + ": compute");
-    for (const std::size_t replica : fold_.simulated) add_compute(segment, pod_.replicas[replica], cycle);
+    if (merges()) note_chains(cycle);
+    for (const std::size_t replica : fold_.simulated) {
+      const ReplicaResources& own = pod_.replicas[replica];
+      if (active(0, cycle)) add_host_input(segment, own);
+      if (merges()) {
+        add_chains(segment, own);
+      } else {
+        for_active_steps(cycle,
+                         [&](std::size_t position, const StageStep& step) { add_step(segment, own, position, step); });
+      }
+    }
     blocks.emplace_back(builder_.add(std::move(segment)));
     for (const SegmentId copies : copies_) blocks.emplace_back(copies);
   }
 
-  void add_compute(SegmentBuilder& segment, const ReplicaResources& replica, std::int64_t cycle) {
+  bool active(int stage, std::int64_t cycle) const {
+    return Pipeline::active(stage, cycle, setup_.gradient_accumulation_steps);
+  }
+
+  template <class Action>
+  void for_active_steps(std::int64_t cycle, const Action& action) {
     for (int stage = 0; stage < pipeline_.training_stages(); ++stage) {
-      if (Pipeline::active(stage, cycle, setup_.gradient_accumulation_steps)) add_stage(segment, replica, stage);
+      if (!active(stage, cycle)) continue;
+      const auto forward_stage = static_cast<std::size_t>(pipeline_.forward_of(stage));
+      const auto position = static_cast<std::size_t>(pipeline_.forward()[forward_stage].ipu);
+      for (const StageStep& step : steps_[static_cast<std::size_t>(stage)]) action(position, step);
     }
   }
 
-  void add_stage(SegmentBuilder& segment, const ReplicaResources& replica, int stage) {
-    const int forward_stage = pipeline_.forward_of(stage);
-    const ForwardStage& placed = pipeline_.forward()[static_cast<std::size_t>(forward_stage)];
-    const auto position = static_cast<std::size_t>(placed.ipu);
-    if (stage == 0) {
-      const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
-                                          inputs_.graph.host_input, CostCategory::host_io, "host input");
-      segment.chain(input);
-      if (replica.host_process.valid()) {
-        segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
-                         CostCategory::host_io, "next samples on the host");
-      }
+  void note_chains(std::int64_t cycle) {
+    begin_chains();
+    for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
+  }
+
+  // In front of the first stage, on the same IPU.
+  void add_host_input(SegmentBuilder& segment, const ReplicaResources& replica) {
+    const auto position = static_cast<std::size_t>(pipeline_.forward().front().ipu);
+    const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
+                                        inputs_.graph.host_input, CostCategory::host_io, "host input");
+    segment.chain(input);
+    if (replica.host_process.valid()) {
+      segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
+                       CostCategory::host_io, "next samples on the host");
     }
-    for (const StageStep& step : stage_steps(inputs_, stage)) add_step(segment, replica, position, step);
   }
 
   void copy_segments() {
@@ -167,7 +188,8 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   ReplicaReduction reduction_;
-  std::vector<Bytes> counts_;  // by boundary between stages
+  std::vector<Bytes> counts_;                  // by boundary between stages
+  std::vector<std::vector<StageStep>> steps_;  // by training stage
   std::vector<SegmentId> copies_;
 };
 

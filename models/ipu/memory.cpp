@@ -114,6 +114,7 @@ class Account {
   }
 
   Bytes temporary(std::size_t ipu, const StageStep& step) const {
+    if (in_.works != nullptr) return (*in_.works)[step.block]->sum(step.phase).most_temporary;
     const Block& block = in_.graph.blocks[step.block];
     const std::vector<Operator>& operators = step.phase == WorkPhase::backward ? block.backward : block.forward;
     return costs_.temporary(operators, in_.setup.execution(ipu, block.kind), in_.constants.memory.plan_tolerance);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -53,12 +54,15 @@ Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size
 // Off-chip optimizer state that one IPU keeps in the Streaming Memory of its machine.
 Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup);
 
+struct BlockWork;
+
 struct MemoryInputs {
   const ModelGraph& graph;
   const WorkloadSettings& settings;
   const RunSetup& setup;
   const Pipeline& pipeline;
   const IpuConstants& constants;
+  const std::vector<std::shared_ptr<const BlockWork>>* works = nullptr;  // by block, where they are known already
 };
 
 // Entries per IPU of a replica. An upper bound of the simulated peak: the largest activations and the largest

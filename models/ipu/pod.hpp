@@ -50,6 +50,7 @@ struct PodShape {
   std::int64_t ipus = 1;                  // reserved in all: at least replicas × ipus_per_replica
   bool host_results = false;              // whether results go back to the host, each way of a host link for itself
   std::optional<Bandwidth> host_process;  // a replica's share of the process that makes its samples ready
+  friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 
 Pod build_pod(const PodShape& shape, const Pipeline& pipeline, const IpuConstants& constants);

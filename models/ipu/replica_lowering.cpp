@@ -1,5 +1,8 @@
 #include "models/ipu/replica_lowering.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace podsim::ipu {
 
 ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
@@ -7,40 +10,111 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       constants_(ipu_plan.constants),
       slowdown_(ipu_plan.slowdown),
       pipeline_(make_pipeline(plan.graph, setup_.placement)),
-      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_},
+      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &works_},
       costs_(*ipu_plan.costs),
-      pod_(build_pod(ipu_plan.pod, pipeline_, constants_)),
-      fold_(fold_replicas(pod_, slowdown_, options.fold)),
+      folded_pod_(ipu_plan.parts->pod(pipeline_, ipu_plan, options.fold)),
+      pod_(folded_pod_->pod),
+      fold_(folded_pod_->fold),
       parameters_(place_parameters(plan.graph, setup_, constants_)),
-      works_(prepare_work(inputs_, costs_)) {
+      works_(ipu_plan.parts->works(inputs_, ipu_plan)) {
+  // A slow IPU rounds every op of its own.
+  merge_ = options.merge && setup_.training() &&
+           std::all_of(slowdown_.begin(), slowdown_.end(), [](double factor) { return factor == 1.0; });
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
   activations_ = builder_.memory_category(k_activations);
   temporaries_ = builder_.memory_category(k_temporaries);
-  intern_work();
+  if (!merge_) intern_work();
 }
 
 void ReplicaLowering::intern_work() {
-  for (const BlockWork& work : works_) {
+  for (const std::shared_ptr<const BlockWork>& work : works_) {
     auto& phases = interned_.emplace_back();
     for (const WorkPhase phase : {WorkPhase::forward, WorkPhase::recompute, WorkPhase::backward}) {
-      for (const WorkOp& op : work.phase(phase)) {
+      for (const WorkOp& op : work->phase(phase)) {
         phases[static_cast<std::size_t>(phase)].push_back({builder_.cost(op.cost), builder_.label(op.label), &op});
       }
     }
   }
 }
 
+void ReplicaLowering::begin_chains() {
+  chains_.resize(static_cast<std::size_t>(setup_.ipus_per_replica));
+  for (Chain& chain : chains_) {
+    std::vector<StageStep> steps = std::move(chain.steps);
+    steps.clear();
+    chain = {};
+    chain.steps = std::move(steps);
+  }
+}
+
+// The most is live in the step's most demanding op. What takes no time releases at once what it holds, and is not
+// seen.
+void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) {
+  const std::size_t ops = works_[step.block]->phase(step.phase).size();
+  if (ops == 0) return;
+  Chain& chain = chains_[position];
+  const PhaseSum& sum = works_[step.block]->sum(step.phase);
+  chain.steps.push_back(step);
+  chain.ops += ops;
+  chain.live += step.takes;
+  const bool more = chain.live + sum.largest > chain.most_activations + chain.most_temporary;
+  if (more && sum.time > SimTime()) {
+    chain.most_activations = chain.live;
+    chain.most_temporary = sum.largest;
+    chain.most_at = chain.time + sum.largest_at;
+  }
+  chain.cost += sum.cost;
+  chain.time += sum.time;
+  chain.live -= step.frees;
+}
+
+std::string ReplicaLowering::chain_label(const Chain& chain) const {
+  const StageStep& first = chain.steps.front();
+  const StageStep& last = chain.steps.back();
+  const std::string& begin = works_[first.block]->phase(first.phase).front().label;
+  if (chain.ops == 1) return begin;
+  return begin + " … " + works_[last.block]->phase(last.phase).back().label + " (" + std::to_string(chain.ops) +
+         " ops)";
+}
+
+void ReplicaLowering::close(Chain& chain) {
+  if (chain.label.valid()) return;
+  chain.cost_id = builder_.cost(chain.cost);
+  chain.label = builder_.label(chain_label(chain));
+}
+
+void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources& replica) {
+  for (std::size_t position = 0; position < chains_.size(); ++position) {
+    Chain& chain = chains_[position];
+    if (chain.steps.empty()) continue;
+    close(chain);
+    const OpId op = segment.local(replica.ipus[position], chain.cost_id, chain.label);
+    const MemoryId sram = replica.sram[position];
+    const auto hold = [&](MemoryCategory category, Bytes bytes) {
+      if (bytes == Bytes()) return;
+      segment.memory_at(op, chain.most_at, sram, category, bytes);
+      segment.memory_at_finish(op, sram, category, Bytes(-bytes.count()));
+    };
+    hold(activations_, chain.most_activations);
+    hold(temporaries_, chain.most_temporary);
+  }
+}
+
 void ReplicaLowering::add_always_live() {
   const std::vector<std::vector<MemoryAccountEntry>> account = account_memory(inputs_, costs_);
+  std::vector<std::vector<std::pair<MemoryCategory, Bytes>>> live(account.size());
+  for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
+    for (const MemoryAccountEntry& entry : account[ipu]) {
+      if (entry.always_live) live[ipu].emplace_back(builder_.memory_category(entry.category), entry.bytes);
+    }
+  }
+  const MemoryCategory remote = builder_.memory_category(k_remote_state);
   for (const ReplicaResources& replica : pod_.replicas) {
     for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
-      for (const MemoryAccountEntry& entry : account[ipu]) {
-        const MemoryCategory category = builder_.memory_category(entry.category);
-        if (entry.always_live) builder_.always_live(replica.sram[ipu], category, entry.bytes);
-      }
+      for (const auto& [category, bytes] : live[ipu]) builder_.always_live(replica.sram[ipu], category, bytes);
       if (replica.streaming_memory.empty()) continue;
-      builder_.always_live(replica.streaming_memory[ipu], builder_.memory_category(k_remote_state),
+      builder_.always_live(replica.streaming_memory[ipu], remote,
                            streamed_state(parameters_[ipu], inputs_.settings, setup_));
     }
   }
@@ -102,7 +176,7 @@ CostVector ReplicaLowering::slowed(const CostVector& cost, DeviceId device) cons
 }
 
 Lowered ReplicaLowering::finish(std::vector<ProgramBlock> blocks) {
-  Lowered lowered{std::move(pod_.platform), std::move(builder_).build(std::move(blocks)), {}};
+  Lowered lowered{pod_.platform, std::move(builder_).build(std::move(blocks)), {}, merge_};
   if (!fold_.reason.empty()) lowered.not_folded.push_back("replicas: " + fold_.reason);
   return lowered;
 }

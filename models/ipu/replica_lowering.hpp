@@ -10,7 +10,7 @@
 
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/memory.hpp"
-#include "models/ipu/stage_work.hpp"
+#include "models/ipu/shared_parts.hpp"
 #include "sim/plan/family.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/program/builder.hpp"
@@ -24,6 +24,11 @@ class ReplicaLowering {
   void add_always_live();
   // The ops of one step, chained behind what the IPU did before, with the activations that begin and end to live.
   void add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
+  // Where chains are merged (`merges`): the steps of a cycle are noted once, then made one op in every replica.
+  bool merges() const { return merge_; }
+  void begin_chains();
+  void extend_chain(std::size_t position, const StageStep& step);
+  void add_chains(SegmentBuilder& segment, const ReplicaResources& replica);
   // A copy of one stage's boundary activation to the next stage, or of its gradient back.
   void add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage, bool forward);
   // `time` on every IPU.
@@ -38,8 +43,9 @@ class ReplicaLowering {
   Pipeline pipeline_;
   MemoryInputs inputs_;
   const OperatorCostModel& costs_;
-  Pod pod_;
-  ReplicaFold fold_;
+  std::shared_ptr<const FoldedPod> folded_pod_;
+  const Pod& pod_;
+  const ReplicaFold& fold_;
   std::vector<PlacedParameters> parameters_;
   ProgramBuilder builder_;
 
@@ -51,10 +57,28 @@ class ReplicaLowering {
     const WorkOp* work = nullptr;
   };
 
-  void intern_work();
+  // Consecutive ops of one IPU, and the most that is live on the way.
+  struct Chain {
+    std::vector<StageStep> steps;
+    std::size_t ops = 0;
+    CostVector cost;
+    SimTime time;
+    Bytes live;
+    Bytes most_activations;
+    Bytes most_temporary;
+    SimTime most_at;
+    CostId cost_id;
+    LabelId label;
+  };
 
-  std::vector<BlockWork> works_;
+  void intern_work();
+  std::string chain_label(const Chain& chain) const;
+  void close(Chain& chain);
+
+  BlockWorks works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
+  bool merge_ = false;
+  std::vector<Chain> chains_;  // by position
   FoldId fold_id_;
   MemoryCategory activations_ = 0;
   MemoryCategory temporaries_ = 0;

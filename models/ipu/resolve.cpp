@@ -8,6 +8,7 @@
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
 #include "models/ipu/resolve_inference.hpp"
+#include "models/ipu/shared_parts.hpp"
 #include "models/workloads/encoder_decoder.hpp"
 #include "sim/plan/model_kind.hpp"
 
@@ -43,7 +44,10 @@ bool has_tied_table(const ModelGraph& graph) {
 
 class Resolver {
  public:
-  Resolver(FamilyContext& context, Diagnostics& diagnostics) : context_(context), diagnostics_(diagnostics) {}
+  Resolver(FamilyContext& context, Diagnostics& diagnostics, std::shared_ptr<SharedParts> parts)
+      : context_(context), diagnostics_(diagnostics) {
+    plan_->parts = std::move(parts);
+  }
 
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
@@ -80,16 +84,11 @@ class Resolver {
   bool training() const { return context_.settings.mode == RunMode::training; }
 
   void read_constants() {
-    ConstantReader reader(context_.constants);
-    IpuConstants& constants = plan_->constants;
-    constants.chip = read_chip_constants(reader);
-    constants.cost = read_cost_constants(reader);
-    constants.loss_scaling = read_loss_scaling_constants(reader);
-    constants.system = read_system_constants(reader);
-    constants.software = read_software_constants(reader);
-    constants.memory = read_memory_constants(reader);
-    plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost);
-    plan_->constant_ids = reader.read_ids();
+    const std::shared_ptr<const SharedConstants> shared = plan_->parts->constants(context_.constants);
+    plan_->constants = shared->constants;
+    plan_->costs = shared->costs;
+    plan_->constant_ids = shared->ids;
+    plan_->constants_identity = context_.constants.identity();
   }
 
   // What the workload leaves to the machine's own configuration.
@@ -140,7 +139,9 @@ class Resolver {
   }
 
   PlacementRequest request() {
-    const ModelGraph graph = context_.model_kind.build(context_.shape, context_.settings);
+    const ModelGraph graph = context_.cache != nullptr
+                                 ? context_.cache->graph(context_.model_kind, context_.shape, context_.settings)
+                                 : context_.model_kind.build(context_.shape, context_.settings);
     const SystemConstants& system = plan_->constants.system;
     PlacementRequest request;
     request.mode = context_.settings.mode;
@@ -298,8 +299,10 @@ class Resolver {
 
 }  // namespace
 
-std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
-  return Resolver(context, diagnostics).resolve();
+std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics,
+                                      std::shared_ptr<SharedParts> parts) {
+  if (parts == nullptr) parts = std::make_shared<SharedParts>();
+  return Resolver(context, diagnostics, std::move(parts)).resolve();
 }
 
 std::string pod_name(const std::string& system, std::int64_t systems) {

@@ -9,7 +9,8 @@
 namespace podsim::ipu {
 
 // All problems go to `diagnostics`; null when there are errors.
-std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics);
+std::unique_ptr<IpuPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics,
+                                      std::shared_ptr<SharedParts> parts = nullptr);
 
 // "pod64" for one "bow-pod64" or "systems/pod64.toml"; empty for what is no pod, and for several.
 std::string pod_name(const std::string& system, std::int64_t systems);

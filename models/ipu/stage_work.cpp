@@ -49,6 +49,21 @@ WorkOp histograms_of(const Block& block, const Execution& execution, const IpuCo
           block.name + ", backward: loss-scaling histograms", Bytes()};
 }
 
+PhaseSum sum_of(const std::vector<WorkOp>& ops) {
+  PhaseSum sum;
+  for (const WorkOp& op : ops) {
+    const SimTime time = op.cost.total();
+    sum.most_temporary = std::max(sum.most_temporary, op.temporary);
+    if (time > SimTime() && op.temporary > sum.largest) {
+      sum.largest = op.temporary;
+      sum.largest_at = sum.time;
+    }
+    sum.cost += op.cost;
+    sum.time += time;
+  }
+  return sum;
+}
+
 // Consecutive blocks of one layer on a stage; blocks outside layers stand alone.
 std::vector<std::vector<std::size_t>> layers_of(const ModelGraph& graph, const std::vector<std::size_t>& blocks) {
   std::vector<std::vector<std::size_t>> layers;
@@ -96,24 +111,33 @@ const std::vector<WorkOp>& BlockWork::phase(WorkPhase phase) const {
   return backward;
 }
 
+BlockWork block_work(const MemoryInputs& inputs, const OperatorCostModel& costs, std::size_t index,
+                     const Execution& execution) {
+  const Block& block = inputs.graph.blocks[index];
+  BlockWork work;
+  const std::vector<Price> forward = price(block.forward, execution, inputs, costs);
+  work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
+  if (inputs.setup.training()) {
+    work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
+    const std::vector<Price> backward = price(block.backward, execution, inputs, costs);
+    work.backward = work_of(block, WorkPhase::backward, backward, inputs.constants);
+    if (inputs.setup.auto_loss_scaling && tracked_gradients(block).tensors > 0) {
+      work.backward.push_back(histograms_of(block, execution, inputs.constants));
+    }
+  }
+  for (const WorkPhase phase : {WorkPhase::forward, WorkPhase::recompute, WorkPhase::backward}) {
+    work.sums[static_cast<std::size_t>(phase)] = sum_of(work.phase(phase));
+  }
+  return work;
+}
+
 std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   const std::vector<int> ipus = place_blocks(inputs.graph, inputs.setup.placement);
   std::vector<BlockWork> works;
   for (std::size_t index = 0; index < inputs.graph.blocks.size(); ++index) {
-    const Block& block = inputs.graph.blocks[index];
-    const Execution execution = inputs.setup.execution(static_cast<std::size_t>(ipus[index]), block.kind);
-    BlockWork work;
-    const std::vector<Price> forward = price(block.forward, execution, inputs, costs);
-    work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
-    if (inputs.setup.training()) {
-      work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
-      const std::vector<Price> backward = price(block.backward, execution, inputs, costs);
-      work.backward = work_of(block, WorkPhase::backward, backward, inputs.constants);
-      if (inputs.setup.auto_loss_scaling && tracked_gradients(block).tensors > 0) {
-        work.backward.push_back(histograms_of(block, execution, inputs.constants));
-      }
-    }
-    works.push_back(std::move(work));
+    const BlockKind kind = inputs.graph.blocks[index].kind;
+    works.push_back(
+        block_work(inputs, costs, index, inputs.setup.execution(static_cast<std::size_t>(ipus[index]), kind)));
   }
   return works;
 }

@@ -1,7 +1,9 @@
 #pragma once
 // The work of each block on its IPU, costed once: what lowering turns into ops, as often as cycles need them.
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,32 @@ struct WorkOp {
   Bytes temporary;    // live while it runs
 };
 
+// All ops of a phase together.
+struct PhaseSum {
+  CostVector cost;
+  SimTime time;
+  Bytes most_temporary;  // of any op
+  Bytes largest;         // live while an op that takes time runs
+  SimTime largest_at;    // when the first op with that much begins
+};
+
 struct BlockWork {
   std::vector<WorkOp> forward;
   std::vector<WorkOp> recompute;
   std::vector<WorkOp> backward;
 
+  std::array<PhaseSum, 3> sums;  // by phase
+
   const std::vector<WorkOp>& phase(WorkPhase phase) const;
+  const PhaseSum& sum(WorkPhase phase) const { return sums[static_cast<std::size_t>(phase)]; }
 };
+
+// By block of a graph; blocks that were costed before are shared.
+using BlockWorks = std::vector<std::shared_ptr<const BlockWork>>;
+
+// The work of one block on the IPU that `execution` describes.
+BlockWork block_work(const MemoryInputs& inputs, const OperatorCostModel& costs, std::size_t block,
+                     const Execution& execution);
 
 // By block of the graph.
 std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCostModel& costs);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/ipu/estimate.hpp"
+#include "models/ipu/shared_parts.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim::ipu {
@@ -43,6 +44,30 @@ void judge_streams(const MemoryInputs& inputs, Verdict& verdict) {
   }
 }
 
+// The same questions as to account_all, asked before anything has a name: most plans fit.
+bool every_memory_suffices(const MemoryInputs& inputs,
+                           const std::vector<std::vector<MemoryAccountEntry>>& by_position) {
+  const RunSetup& setup = inputs.setup;
+  const Bytes usable = usable_memory(inputs.constants);
+  for (const std::vector<MemoryAccountEntry>& entries : by_position) {
+    Bytes total;
+    for (const MemoryAccountEntry& entry : entries) total += entry.bytes;
+    if (total > usable) return false;
+  }
+  if (!setup.optimizer_state_offchip) return true;
+  const std::vector<PlacedParameters> parameters = place_parameters(inputs.graph, setup, inputs.constants);
+  const std::int64_t per_machine = inputs.constants.system.ipus_per_machine;
+  const std::int64_t ipus = setup.replication_factor * setup.ipus_per_replica;
+  Bytes streamed;  // by the machine that is being gone through
+  for (std::int64_t ipu = 0; ipu < ipus; ++ipu) {
+    if (ipu % per_machine == 0) streamed = Bytes();
+    const PlacedParameters& placed = parameters[static_cast<std::size_t>(ipu % setup.ipus_per_replica)];
+    streamed += streamed_state(placed, inputs.settings, setup);
+    if (streamed > inputs.constants.system.links.streaming_memory) return false;
+  }
+  return true;
+}
+
 // The limit is fitted: published placements are judged alike by any from 0.875 to 0.965, five percent either way.
 std::vector<std::string> close_call(const Plan& plan, const IpuPlan& ipu_plan) {
   constexpr double k_margin = 0.05;
@@ -72,9 +97,12 @@ bool short_update_of_trainer(const Plan& plan, const IpuPlan& ipu_plan) {
 }  // namespace
 
 MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  return account_all(inputs, account_memory(inputs, costs));
+}
+
+MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAccountEntry>>& by_position) {
   const RunSetup& setup = inputs.setup;
   const IpuConstants& constants = inputs.constants;
-  const std::vector<std::vector<MemoryAccountEntry>> by_position = account_memory(inputs, costs);
   const std::vector<PlacedParameters> parameters = place_parameters(inputs.graph, setup, constants);
 
   MemoryAccount account;
@@ -101,12 +129,19 @@ MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& c
 
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
   const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
-  return account_all({plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants}, *ipu_plan.costs);
+  MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
+  const BlockWorks works = ipu_plan.parts->works(inputs, ipu_plan);
+  inputs.works = &works;
+  return account_all(inputs, *ipu_plan.costs);
 }
 
 Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   Verdict verdict;
-  for (const DeviceMemoryAccount& memory : account_all(inputs, costs).memories) {
+  judge_streams(inputs, verdict);
+  const std::vector<std::vector<MemoryAccountEntry>> by_position = account_memory(inputs, costs);
+  if (every_memory_suffices(inputs, by_position)) return verdict;
+  verdict.broken.clear();
+  for (const DeviceMemoryAccount& memory : account_all(inputs, by_position).memories) {
     if (memory.total() <= memory.limit) continue;
     if (memory.memory.ends_with(".sram")) {
       judge_tiles(memory, verdict);
@@ -120,7 +155,10 @@ Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
 
 Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan) {
   const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
-  return judge({plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants}, *ipu_plan.costs);
+  MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
+  const BlockWorks works = ipu_plan.parts->works(inputs, ipu_plan);
+  inputs.works = &works;
+  return judge(inputs, *ipu_plan.costs);
 }
 
 std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {

@@ -23,6 +23,7 @@ inline constexpr int k_lowest_trainer_pct = 18;
 inline constexpr int k_highest_trainer_pct = 103;
 
 // Every IPU in use and, when optimizer state is off-chip, the Streaming Memory of every machine.
+MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAccountEntry>>& by_position);
 MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs);
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan);
 

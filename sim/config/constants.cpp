@@ -126,7 +126,7 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
       continue;
     }
     if (const auto earlier = find(name)) {
-      const Place& first = constants_[earlier->index()].place;
+      const Place& first = constants_.get()[earlier->index()].place;
       diagnostics.error(member.key_place, name, fmt::format("defined twice, first in {}:{}", first.file, first.line));
       continue;
     }
@@ -135,10 +135,11 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
 }
 
 void ConstantSet::insert(Constant constant) {
-  const auto at =
-      std::lower_bound(by_name_.begin(), by_name_.end(), constant.name,
-                       [this](std::uint32_t index, const std::string& name) { return constants_[index].name < name; });
-  by_name_.insert(at, static_cast<std::uint32_t>(constants_.size()));
+  const auto index = static_cast<std::uint32_t>(constants_.size());
+  const std::vector<Constant>& known = constants_.get();
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), constant.name,
+                                   [&](std::uint32_t i, const std::string& name) { return known[i].name < name; });
+  by_name_.insert(at, index);
   constants_.push_back(std::move(constant));
 }
 
@@ -153,7 +154,7 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
     diagnostics.error(value.place(), std::string(name), "has no \"value\"");
     return;
   }
-  const Constant& old = constants_[id->index()];
+  const Constant old = constants_.get()[id->index()];
   Constant changed = old;
   if (!take_value(changed, *inner, old.text, diagnostics)) return;
   const bool plain_zero = changed.dimension == "number" && changed.base_value == 0 && old.dimension != "text";

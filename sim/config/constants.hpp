@@ -16,6 +16,7 @@
 
 #include "sim/config/value.hpp"
 #include "sim/core/ids.hpp"
+#include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 #include "sim/units/quantity.hpp"
 
@@ -47,11 +48,13 @@ class ConstantSet {
   const Constant& operator[](ConstantId id) const { return constants_[id.index()]; }
   std::size_t size() const { return constants_.size(); }
   std::vector<std::string> names() const;
+  // Copies share their constants until one is changed: sets with the same identity are equal.
+  const void* identity() const { return constants_.identity(); }
 
  private:
   void insert(Constant constant);
-  std::vector<Constant> constants_;     // in the order of reading
-  std::vector<std::uint32_t> by_name_;  // indices into constants_, sorted by name
+  SharedVector<Constant> constants_;     // in the order of reading
+  SharedVector<std::uint32_t> by_name_;  // indices into constants_, sorted by name
 };
 
 // Reads constants for one run and remembers which. A required constant that is absent or of another dimension is a

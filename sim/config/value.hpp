@@ -44,6 +44,8 @@ class Value {
   const Value* find(std::string_view path) const;
   // Sets the value at a dotted path and makes missing tables; replaces what stood there.
   void set(std::string_view path, Value value);
+  // The same content from the same places.
+  friend bool operator==(const Value&, const Value&) = default;
   // Adds a member to a table; the parser's way (duplicates are the parser's to refuse).
   void add(std::string key, Place key_place, Value value);
 
@@ -56,6 +58,7 @@ struct Value::Member {
   std::string key;
   Place key_place;
   Value value;
+  friend bool operator==(const Member&, const Member&) = default;
 };
 
 // "a string", "an integer", "a list", … for messages.

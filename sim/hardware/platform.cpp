@@ -8,7 +8,7 @@ namespace podsim {
 namespace {
 
 template <class TypedId, class T>
-TypedId append(std::vector<T>& items, T item) {
+TypedId append(SharedVector<T>& items, T item) {
   items.push_back(std::move(item));
   return TypedId(static_cast<std::uint32_t>(items.size() - 1));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/ids.hpp"
+#include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 #include "sim/units/quantity.hpp"
 #include "sim/units/sim_time.hpp"
@@ -46,20 +47,20 @@ class Platform {
   LinkId add(Link link);
   RouteId add(Route route);
 
-  const std::vector<Device>& devices() const { return devices_; }
-  const std::vector<Memory>& memories() const { return memories_; }
-  const std::vector<Link>& links() const { return links_; }
-  const std::vector<Route>& routes() const { return routes_; }
+  const std::vector<Device>& devices() const { return devices_.get(); }
+  const std::vector<Memory>& memories() const { return memories_.get(); }
+  const std::vector<Link>& links() const { return links_.get(); }
+  const std::vector<Route>& routes() const { return routes_.get(); }
   const Device& operator[](DeviceId id) const { return devices_[id.index()]; }
   const Memory& operator[](MemoryId id) const { return memories_[id.index()]; }
   const Link& operator[](LinkId id) const { return links_[id.index()]; }
   const Route& operator[](RouteId id) const { return routes_[id.index()]; }
 
  private:
-  std::vector<Device> devices_;
-  std::vector<Memory> memories_;
-  std::vector<Link> links_;
-  std::vector<Route> routes_;
+  SharedVector<Device> devices_;
+  SharedVector<Memory> memories_;
+  SharedVector<Link> links_;
+  SharedVector<Route> routes_;
 };
 
 }  // namespace podsim

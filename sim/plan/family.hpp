@@ -27,6 +27,7 @@ struct ModelShape;
 struct OperatorEstimate;
 struct OperatorQuery;
 class ModelKind;
+class PlanCache;
 
 // One resolved key: as TOML it reproduces the run, and it says where it came from.
 struct ResolvedKey {
@@ -46,6 +47,12 @@ class FamilyPlan {
   virtual std::string file_contents() const { return {}; }
 };
 
+// What a family keeps from plan to plan of a sweep. Opaque to sim/.
+class FamilyCache {
+ public:
+  virtual ~FamilyCache() = default;
+};
+
 // Everything a family may look at while resolving.
 struct FamilyContext {
   const Value& section;  // its own table; empty when the user wrote none
@@ -56,6 +63,7 @@ struct FamilyContext {
   std::string system;                             // its name, for messages
   std::int64_t nodes = 1;                         // how many systems
   const std::map<std::string, double>& slowdown;  // by device name: factors on the duration of its own work
+  PlanCache* cache = nullptr;                     // of earlier plans; null: there are none
 };
 
 // How many samples one step and one program run stand for, and the FLOP behind them.
@@ -106,13 +114,15 @@ struct ReportedValue {
 };
 
 struct LowerOptions {
-  bool fold = true;  // simulate equal replicas once
+  bool fold = true;    // simulate equal replicas once
+  bool merge = false;  // make chains of local ops one op, where the family can
 };
 
 struct Lowered {
   Platform platform;
   Program program;
   std::vector<std::string> not_folded;  // why some replicas were not folded, for the report
+  bool merged = false;                  // no chain of local ops is left
 };
 
 class Family {
@@ -124,6 +134,8 @@ class Family {
   virtual std::vector<std::pair<std::string, std::string>> keys_without_effect() const = 0;
   // Whether its costs come from the shared operator graph, so that what is said of that graph is said of the run.
   virtual bool costs_model_graph() const { return true; }
+  // An empty cache for its plans; null when it keeps nothing.
+  virtual std::shared_ptr<FamilyCache> make_cache() const { return nullptr; }
   // Writes into the shared sections what the family's own says of them (a command that names a batch size), before they
   // are read. Contradictions go to `diagnostics`.
   virtual void fill_shared(Value& /*document*/, Diagnostics&) const {}

@@ -6,6 +6,7 @@
 #include "sim/core/sha256.hpp"
 #include "sim/plan/constants_loader.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/plan/settings_reader.hpp"
 
 namespace podsim {
@@ -13,16 +14,17 @@ namespace {
 
 class PlanMaker {
  public:
-  PlanMaker(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs)
+  PlanMaker(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs, PlanCache* cache)
       : experiment_(experiment),
         catalog_(catalog),
         configs_(configs),
+        cache_(cache),
         document_(with_machine_tables(experiment.document)) {}
 
   PlanResult make() {
     check_document();
     choose_name();
-    machine_ = choose_machine(document_, experiment_.overlays, configs_, plan_.resolved, diagnostics_);
+    choose_machine_once();
     plan_.family = catalog_.family(machine_.family);
     if (plan_.family != nullptr) plan_.family->fill_shared(document_, diagnostics_);
     const bool has_model = read_model();
@@ -67,6 +69,27 @@ class PlanMaker {
     fallback = fallback.substr(0, fallback.rfind('.'));
     SettingsReader reader(document_, plan_.resolved, diagnostics_);
     plan_.name = reader.text("name", fallback.empty() ? "unnamed" : fallback, "default: the file's name");
+  }
+
+  void choose_machine_once() {
+    if (cache_ == nullptr) {
+      machine_ = choose_machine(document_, experiment_.overlays, configs_, plan_.resolved, diagnostics_);
+      return;
+    }
+    std::vector<Value> sections;
+    for (const char* section : {"system", "chip", "software", "cost", "memory"}) {
+      const Value* written = document_.find(section);
+      sections.push_back(written != nullptr ? *written : Value());
+    }
+    const PlanCache::Machine* known = cache_->machine(sections, experiment_.overlays);
+    if (known == nullptr) {
+      PlanCache::Machine fresh{std::move(sections), experiment_.overlays, {}, {}, {}};
+      fresh.choice = choose_machine(document_, experiment_.overlays, configs_, fresh.resolved, fresh.diagnostics);
+      known = &cache_->keep(std::move(fresh));
+    }
+    machine_ = known->choice;
+    plan_.resolved.insert(plan_.resolved.end(), known->resolved.begin(), known->resolved.end());
+    diagnostics_.append(known->diagnostics);
   }
 
   // Sections of other families have no effect here; keys of the own one are the family's to check.
@@ -123,6 +146,9 @@ class PlanMaker {
       return false;
     }
     if (!written->is(Value::Kind::string)) return false;  // reported by the key check
+    if (const PlanCache::Model* known = cache_ != nullptr ? cache_->model(*document_.find("model")) : nullptr) {
+      return take_model(*known);
+    }
     const std::optional<Value> config = read_model_file(*written);
     if (!config) return false;
     if (!config->is(Value::Kind::table)) {
@@ -157,7 +183,31 @@ class PlanMaker {
     return parse_json(*text, path, diagnostics_);
   }
 
+  bool take_model(const PlanCache::Model& model) {
+    plan_.model_kind = model.kind;
+    plan_.shape = model.shape;
+    plan_.resolved.insert(plan_.resolved.end(), model.resolved.begin(), model.resolved.end());
+    diagnostics_.append(model.diagnostics);
+    read_settings(model.implied_head);
+    return true;
+  }
+
+  void read_settings(const std::string& implied_head) {
+    SettingsReader reader(document_, plan_.resolved, diagnostics_);
+    plan_.settings = reader.read(*plan_.model_kind, plan_.shape, implied_head);
+  }
+
+  // Only what was read without a problem is kept: problems are told with all that belongs to them.
+  void keep_model(const std::string& implied_head, std::size_t resolved, std::size_t told) {
+    if (cache_ == nullptr || diagnostics_.has_errors() || diagnostics_.all().size() != told) return;
+    const auto own = plan_.resolved.begin() + static_cast<std::ptrdiff_t>(resolved);
+    cache_->keep(PlanCache::Model{
+        *document_.find("model"), plan_.model_kind, implied_head, plan_.shape, {own, plan_.resolved.end()}, {}});
+  }
+
   bool read_shape(const Value& written, const Value& config) {
+    const std::size_t resolved = plan_.resolved.size();
+    const std::size_t told = diagnostics_.all().size();
     std::string implied_head;
     plan_.model_kind = kind_of(config, implied_head);
     if (plan_.model_kind == nullptr) return false;
@@ -174,8 +224,8 @@ class PlanMaker {
       plan_.resolved.push_back(
           {"model." + member.key, std::to_string(member.value.as_integer()), origin_of(member.value.place())});
     }
-    SettingsReader reader(document_, plan_.resolved, diagnostics_);
-    plan_.settings = reader.read(*plan_.model_kind, plan_.shape, implied_head);
+    keep_model(implied_head, resolved, told);
+    read_settings(implied_head);
     return true;
   }
 
@@ -253,7 +303,8 @@ class PlanMaker {
                           plan_.settings,
                           machine_.system,
                           machine_.nodes,
-                          machine_.slowdown};
+                          machine_.slowdown,
+                          cache_};
     Diagnostics found;
     found.append(diagnostics_);  // a family gives no plan when there are errors already
     try {
@@ -283,11 +334,16 @@ class PlanMaker {
     plan_.software = machine_.software;
     plan_.nodes = machine_.nodes;
     plan_.constants = std::move(machine_.constants);
-    plan_.graph = plan_.model_kind->build(plan_.shape, plan_.settings);
+    plan_.graph = cache_ != nullptr ? cache_->graph(*plan_.model_kind, plan_.shape, plan_.settings)
+                                    : plan_.model_kind->build(plan_.shape, plan_.settings);
     const Place place = document_.find("model.config")->place();
     const std::vector<std::string> notes =
         plan_.family->costs_model_graph() ? plan_.graph.notes : std::vector<std::string>{};
     for (const std::string& note : notes) plan_.warnings.warning(place, "model.config", note);
+    if (cache_ == nullptr) plan_.inputs_sha256 = hash_of_inputs();
+  }
+
+  std::string hash_of_inputs() const {
     std::string identity;
     for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
       for (const ResolvedKey& key : keys) {
@@ -302,12 +358,13 @@ class PlanMaker {
     identity += "model_type = " + plan_.shape.type + "\n";
     for (const auto& [dimension, value] : plan_.shape.dimensions)
       identity += fmt::format("{} = {}\n", dimension, value);
-    plan_.inputs_sha256 = sha256_hex(identity);
+    return sha256_hex(identity);
   }
 
   const Experiment& experiment_;
   const Catalog& catalog_;
   const ConfigFiles& configs_;
+  PlanCache* cache_;  // null: none
   Value document_;
   MachineChoice machine_;
   Plan plan_;
@@ -317,7 +374,12 @@ class PlanMaker {
 }  // namespace
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
-  return PlanMaker(experiment, catalog, configs).make();
+  return PlanMaker(experiment, catalog, configs, nullptr).make();
+}
+
+PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
+                     PlanCache& cache) {
+  return PlanMaker(experiment, catalog, configs, &cache).make();
 }
 
 }  // namespace podsim

@@ -22,6 +22,7 @@ struct ModelShape {
   std::map<std::string, std::int64_t> dimensions;
   std::vector<std::string> defaulted;                           // dimensions that the file left out
   std::int64_t operator[](const std::string& dimension) const;  // PODSIM_CHECK fails when unknown
+  friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
 // What a workload does when the experiment does not say.

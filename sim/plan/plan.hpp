@@ -31,7 +31,7 @@ struct Plan {
   std::unique_ptr<FamilyPlan> family_plan;
   std::vector<ResolvedKey> resolved;  // of the shared sections; the family's own come from family_plan
   Diagnostics warnings;
-  std::string inputs_sha256;  // of all input bytes, hexadecimal
+  std::string inputs_sha256;  // of all input bytes, hexadecimal; empty when made with a cache
 };
 
 struct PlanResult {
@@ -40,6 +40,9 @@ struct PlanResult {
 };
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs);
+// The same with what earlier plans of the same catalog and files left in `cache`.
+PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
+                     PlanCache& cache);
 
 // The plan as an experiment file that reproduces the run, each line with its origin as a comment. `folder` is where
 // the file will stand: paths are written relative to it.

@@ -35,6 +35,7 @@ struct WorkloadSettings {
   std::optional<std::int64_t> target_tokens;
   std::optional<std::int64_t> dataset_samples;
   std::optional<double> epochs;
+  friend bool operator==(const WorkloadSettings&, const WorkloadSettings&) = default;
 };
 
 // Keys of the sections that every family shares: name, system, software, model, workload, report.

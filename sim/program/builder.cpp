@@ -85,6 +85,10 @@ void SegmentBuilder::chain(OpId transfer) {
   follow(segment_.ops[transfer.index()].device, transfer);
 }
 
+void SegmentBuilder::memory_at(OpId op, SimTime offset, MemoryId memory, MemoryCategory category, Bytes change) {
+  segment_.memory_steps.push_back({op, false, offset, memory, category, change});
+}
+
 void SegmentBuilder::memory_at_start(OpId op, MemoryId memory, MemoryCategory category, Bytes change) {
   segment_.memory_steps.push_back({op, false, SimTime(0), memory, category, change});
 }

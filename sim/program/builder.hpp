@@ -30,6 +30,8 @@ class SegmentBuilder {
   void depend(OpId before, OpId after);
   // Puts a transfer into its device's chain: after what the device did last, before what it does next.
   void chain(OpId transfer);
+  // `offset` after the start of a local, at most its duration; steps of one op are added in the order of time.
+  void memory_at(OpId op, SimTime offset, MemoryId memory, MemoryCategory category, Bytes change);
   void memory_at_start(OpId op, MemoryId memory, MemoryCategory category, Bytes change);
   void memory_at_finish(OpId op, MemoryId memory, MemoryCategory category, Bytes change);
   void fold(FoldId fold);

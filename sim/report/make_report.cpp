@@ -35,21 +35,27 @@ void add_account_devices(const MemoryAccount& account, Report& report) {
   }
 }
 
-Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account) {
+// What a run is of.
+Report report_of(const Plan& plan) {
   Report report;
   report.name = plan.name;
   report.system = plan.nodes > 1 ? std::to_string(plan.nodes) + " x " + plan.system : plan.system;
   report.software = plan.software;
   report.model = plan.shape.name;
   report.mode = plan.settings.mode;
+  report.batch = plan.family->step_facts(plan);
+  report.schedule = plan.family->schedule_facts(plan);
+  report.compile = plan.family->compile_estimate(plan);
+  return report;
+}
+
+Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account) {
+  Report report = report_of(plan);
   report.inputs_sha256 = plan.inputs_sha256;
   report.plan = plan.resolved;
   const std::vector<ResolvedKey> family_keys = plan.family_plan->resolved();
   report.plan.insert(report.plan.end(), family_keys.begin(), family_keys.end());
   report.verdict = verdict;
-  report.batch = plan.family->step_facts(plan);
-  report.schedule = plan.family->schedule_facts(plan);
-  report.compile = plan.family->compile_estimate(plan);
   for (const ConstantId id : plan.family_plan->constants_read()) report.provenance.push_back(plan.constants[id]);
   for (const Diagnostic& warning : plan.warnings.all()) report.warnings.push_back(to_text(warning));
   for (std::string& note : plan.family->notes(plan)) report.warnings.push_back(std::move(note));
@@ -253,8 +259,25 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   return report;
 }
 
-Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account, const SimulatedRun& run) {
-  Report report = common_report(plan, verdict, account);
+namespace {
+
+// The memories of devices first, in their order, then those of nobody; of equals the first.
+FullestMemory fullest_of(const SimulatedRun& run) {
+  const std::vector<Memory>& memories = run.lowered.platform.memories();
+  FullestMemory fullest;
+  std::uint32_t owner = 0;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    if (memories[m].limit.count() <= 0) continue;
+    const double fill = fill_pct(run.result.memories[m].peak, memories[m].limit);
+    const bool earlier = fill == fullest.fill_pct && memories[m].device.value() < owner;
+    if (!(fill > fullest.fill_pct) && !earlier) continue;
+    fullest = {memories[m].name, fill};
+    owner = memories[m].device.value();
+  }
+  return fullest;
+}
+
+void add_values(const Plan& plan, const SimulatedRun& run, Report& report) {
   const std::int64_t steps = report.batch.steps_per_run;
   report.engine = run.engine;
   report.engine->events = run.result.events;
@@ -269,9 +292,27 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
   report.cycle_time = cycle_time_of(report.schedule, run);
   report.values = plan.family->values(plan, run.lowered, run.result);
   if (report.mode != RunMode::training) report.latency = latency_of(report);
-  add_machine(run, steps, report);
   add_bottleneck(run, steps, report);
   if (report.mode != RunMode::training) add_host_bound(run, report);
+}
+
+}  // namespace
+
+double fill_pct(Bytes used, Bytes limit) {
+  return 100.0 * static_cast<double>(used.count()) / static_cast<double>(limit.count());
+}
+
+Report make_values(const Plan& plan, const SimulatedRun& run) {
+  Report report = report_of(plan);
+  add_values(plan, run, report);
+  report.fullest_memory = fullest_of(run);
+  return report;
+}
+
+Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount& account, const SimulatedRun& run) {
+  Report report = common_report(plan, verdict, account);
+  add_values(plan, run, report);
+  add_machine(run, report.batch.steps_per_run, report);
   report.tables = plan.family->tables(plan, run.lowered, run.result);
   return report;
 }

@@ -20,6 +20,10 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
 // Puts the outlook into a report of the same plan; effective rate = rate × (1 - skipped - clipped share of updates).
 void add_loss_scale(LossScaleOutlook outlook, Report& report);
 
+// The values that result_cells holds, and nothing else: neither devices and links one by one, nor tables, constants and
+// warnings. Of a plan that fits.
+Report make_values(const Plan& plan, const SimulatedRun& run);
+
 // One of n equal steps of a run: each boundary between parts is rounded, so the parts sum to `step_time_of` exactly.
 CostVector breakdown_of_step(const CostVector& whole, std::int64_t steps);
 // total / steps, rounded to the nearest picosecond, halves up.

@@ -74,6 +74,13 @@ struct EvidenceReport {
   std::vector<std::string> outside;  // in what this run lies outside of what was validated
 };
 
+// The memory with the largest share of its limit in use.
+struct FullestMemory {
+  std::string name;  // empty: none has a limit
+  double fill_pct = -1;
+};
+double fill_pct(Bytes used, Bytes limit);
+
 struct Report {
   std::string tool_version, tool_commit;
   std::string name, system, software, model;
@@ -96,6 +103,7 @@ struct Report {
   std::optional<CompileEstimate> compile;
   std::optional<LossScaleOutlook> loss_scaling;  // of a training whose gradients are modelled
   std::vector<DeviceReport> devices;             // in a check their memories alone, from the account
+  std::optional<FullestMemory> fullest_memory;   // where devices are left out
   std::vector<LinkReport> links;                 // of one program run
   std::string bottleneck;                        // resource or category
   double bottleneck_pct = 0;

@@ -23,13 +23,14 @@ std::string broken_limits(const Verdict& verdict) {
 }
 
 // The memory with the largest share of its limit in use.
-std::pair<std::string, double> fullest_memory(const Report& report) {
-  std::pair<std::string, double> fullest{"", -1.0};
+FullestMemory fullest_memory(const Report& report) {
+  if (report.fullest_memory) return *report.fullest_memory;
+  FullestMemory fullest;
   for (const DeviceReport& device : report.devices) {
     for (const MemoryReport& memory : device.memories) {
       if (memory.limit.count() <= 0) continue;
-      const double fill = 100.0 * static_cast<double>(memory.peak.count()) / static_cast<double>(memory.limit.count());
-      if (fill > fullest.second) fullest = {memory.name, fill};
+      const double fill = fill_pct(memory.peak, memory.limit);
+      if (fill > fullest.fill_pct) fullest = {memory.name, fill};
     }
   }
   return fullest;

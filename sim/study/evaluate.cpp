@@ -47,9 +47,9 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
   const Verdict verdict = plan.family->verdict(plan, options.remedies);
   const MemoryAccount account = plan.family->memory_account(plan);
   if (!verdict.fits() && !options.unfit) return make_report(plan, verdict, account);
-  Lowered lowered = plan.family->lower(plan, {options.fold});
+  Lowered lowered = plan.family->lower(plan, {options.fold, options.merge});
   if (options.exact) refuse_endless(lowered.program);
-  if (options.merge) lowered.program = merge(lowered.program);
+  if (options.merge && !lowered.merged) lowered.program = merge(lowered.program);
   verify(lowered.program, lowered.platform);
   const auto begin = std::chrono::steady_clock::now();
   const RunResult result = engine.run(lowered.platform, lowered.program, observers, {options.exact});
@@ -57,6 +57,18 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
   facts.name = engine.name();
   facts.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return make_report(plan, verdict, account, {lowered, result, facts});
+}
+
+Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result) {
+  const Verdict verdict = plan.family->verdict(plan, false);
+  if (!verdict.fits()) return make_report(plan, verdict, plan.family->memory_account(plan));
+  Lowered lowered = plan.family->lower(plan, {.fold = true, .merge = true});
+  if (!lowered.merged) lowered.program = merge(lowered.program);
+  verify(lowered.program, lowered.platform);
+  engine.run_into(result, lowered.platform, lowered.program);
+  EngineFacts facts;
+  facts.name = engine.name();
+  return make_values(plan, {lowered, result, facts});
 }
 
 std::string beyond_simulated_time(const std::range_error& error) {

@@ -29,6 +29,10 @@ Report check_plan(const Plan& plan, bool remedies);
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});
 
+// A point of a sweep or search: what simulate_plan tells with merged chains, without what only a reader of one run
+// looks at (make_values): all that result_cells holds is the same. `result` is used again from point to point.
+Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result);
+
 // What to tell when a run's numbers are too large to be simulated.
 std::string beyond_simulated_time(const std::range_error& error);
 

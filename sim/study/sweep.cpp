@@ -14,6 +14,7 @@
 #include "sim/core/random.hpp"
 #include "sim/core/sha256.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/report/result_columns.hpp"
 #include "sim/study/evaluate.hpp"
 
@@ -252,12 +253,15 @@ std::vector<Column> sweep_columns(const SweepSpace& space) {
   return columns;
 }
 
-PointEvaluator::PointEvaluator(const SweepContext& context) : context_(context), engine_(make_engine(context.engine)) {}
+PointEvaluator::PointEvaluator(const SweepContext& context)
+    : context_(context), engine_(make_engine(context.engine)), cache_(std::make_unique<PlanCache>()) {}
+
+PointEvaluator::~PointEvaluator() = default;
 
 PointEvaluator::Outcome PointEvaluator::simulated(const Experiment& experiment) {
-  PlanResult made = make_plan(experiment, context_.catalog, context_.configs);
+  PlanResult made = make_plan(experiment, context_.catalog, context_.configs, *cache_);
   if (!made.plan) return {"invalid", first_error(made.diagnostics), {}, {}};
-  Outcome outcome{"ok", "", {}, simulate_plan(*made.plan, engine_, {false, true, true, false, false})};
+  Outcome outcome{"ok", "", {}, evaluate_point(*made.plan, engine_, result_)};
   if (context_.complete) context_.complete(experiment, *made.plan, *outcome.report);
   if (!outcome.report->verdict.fits()) {
     outcome.broken = outcome.report->verdict.broken.front();
@@ -303,8 +307,8 @@ std::optional<PointRow> PointEvaluator::row(std::int64_t point) {
   } else {
     row.cells.insert(row.cells.end(), result_columns().size(), Cell());
   }
-  row.cells.insert(row.cells.end(), {context_.tool, result.report ? Cell(result.report->inputs_sha256) : Cell(), point,
-                                     key_of(context_.sweep.space.keys(), values)});
+  row.cells.insert(row.cells.end(),
+                   {context_.tool, context_.sweep.input_sha256, point, key_of(context_.sweep.space.keys(), values)});
   return row;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,16 +27,17 @@ struct SweepContext {
 };
 
 // Inputs, status ("ok", "does_not_fit", "invalid", "internal_error") and reason, the first broken limit with need and
-// have, results, program, hash of the point's inputs, `point` (from 0) and `key` (of the inputs alone: equal in two
+// have, results, program, hash of the sweep's inputs, `point` (from 0) and `key` (of the inputs alone: equal in two
 // sweeps over the same values).
 std::vector<Column> sweep_columns(const SweepSpace& space);
 // Names of the leading input columns: keys, "axis.KEY" where a result has that name.
 std::vector<std::string> sweep_inputs(const SweepSpace& space);
 
-// One thread's way from a point to its row; an engine's arena is kept from point to point.
+// One thread's way from a point to its row; plans of earlier points and the engine's arena serve the later ones.
 class PointEvaluator {
  public:
   explicit PointEvaluator(const SweepContext& context);
+  ~PointEvaluator();
   // Empty: a condition leaves the point out.
   std::optional<PointRow> row(std::int64_t point);
   // Length of the simulated program run in picoseconds; empty when the point cannot be simulated.
@@ -48,6 +50,8 @@ class PointEvaluator {
 
   const SweepContext& context_;
   Engine engine_;
+  std::unique_ptr<PlanCache> cache_;
+  RunResult result_;
 };
 
 // Takes rows in any order.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 #include "sim/units/quantity.hpp"
 
@@ -67,7 +68,7 @@ enum class HeadPlacement { last_device, first_device };
 
 struct ModelGraph {
   std::string name;
-  std::vector<Block> blocks;  // in execution order: embedding, layers (attention then feed-forward), heads
+  SharedVector<Block> blocks;  // in execution order: embedding, layers (attention then feed-forward), heads
   int layers = 0;
   std::int64_t samples = 1;  // sequences, packs or images per micro-batch
   std::int64_t tokens = 0;   // per micro-batch

@@ -1,0 +1,69 @@
+#pragma once
+// What plans of the family have in common: constants as read from one set, with the cost model and its matmul plans;
+// the work of blocks of one graph; pods with their folds. All are found by what they were made of, so that a plan gets
+// exactly what it would have made itself. Safe to use from several threads.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/memory.hpp"
+#include "models/ipu/pod.hpp"
+#include "models/ipu/stage_work.hpp"
+#include "sim/plan/plan_cache.hpp"
+
+namespace podsim::ipu {
+
+struct SharedConstants {
+  ConstantSet set;  // kept, so that its identity stays its own
+  IpuConstants constants;
+  std::vector<ConstantId> ids;
+  std::shared_ptr<const OperatorCostModel> costs;
+};
+
+struct FoldedPod {
+  Pod pod;
+  ReplicaFold fold;
+};
+
+class SharedParts final : public FamilyCache {
+ public:
+  // Throws ConfigError about an unusable constant.
+  std::shared_ptr<const SharedConstants> constants(const ConstantSet& set);
+  // `inputs` of a plan of these parts.
+  BlockWorks works(const MemoryInputs& inputs, const IpuPlan& plan);
+  std::shared_ptr<const FoldedPod> pod(const Pipeline& pipeline, const IpuPlan& plan, bool fold);
+
+ private:
+  struct BlockEntry {
+    double proportion;
+    std::int64_t serial_steps;
+    std::shared_ptr<const BlockWork> work;
+  };
+  struct GraphEntry {
+    SharedVector<Block> blocks;
+    const void* constants;
+    AmpMode mode;
+    RunMode run;
+    bool auto_loss_scaling;
+    std::vector<std::vector<BlockEntry>> works;  // by block
+  };
+  struct PodEntry {
+    PodShape shape;
+    std::vector<int> stages;  // their IPUs
+    std::vector<double> slowdown;
+    const void* constants;
+    bool fold;
+    std::shared_ptr<const FoldedPod> pod;
+  };
+  GraphEntry& graph_entry(const MemoryInputs& inputs, const IpuPlan& plan);
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const SharedConstants>> constants_;  // the newest last, in all of these
+  std::vector<GraphEntry> graphs_;
+  std::vector<PodEntry> pods_;
+};
+
+}  // namespace podsim::ipu

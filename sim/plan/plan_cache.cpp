@@ -1,0 +1,60 @@
+#include "sim/plan/plan_cache.hpp"
+
+#include <algorithm>
+
+namespace podsim {
+namespace {
+
+// Enough for the points of a grid that differ in the innermost axes; older ones are forgotten.
+constexpr std::size_t k_kept = 64;
+
+template <class T>
+void forget_oldest(std::vector<T>& kept) {
+  if (kept.size() >= k_kept) kept.erase(kept.begin());
+}
+
+}  // namespace
+
+const PlanCache::Machine* PlanCache::machine(const std::vector<Value>& sections,
+                                             const std::vector<std::string>& overlays) const {
+  for (auto known = machines_.rbegin(); known != machines_.rend(); ++known) {
+    if ((*known)->sections == sections && (*known)->overlays == overlays) return known->get();
+  }
+  return nullptr;
+}
+
+const PlanCache::Machine& PlanCache::keep(Machine machine) {
+  forget_oldest(machines_);
+  machines_.push_back(std::make_unique<const Machine>(std::move(machine)));
+  return *machines_.back();
+}
+
+const PlanCache::Model* PlanCache::model(const Value& section) const {
+  for (auto known = models_.rbegin(); known != models_.rend(); ++known) {
+    if ((*known)->section == section) return known->get();
+  }
+  return nullptr;
+}
+
+const PlanCache::Model& PlanCache::keep(Model model) {
+  forget_oldest(models_);
+  models_.push_back(std::make_unique<const Model>(std::move(model)));
+  return *models_.back();
+}
+
+ModelGraph PlanCache::graph(const ModelKind& kind, const ModelShape& shape, const WorkloadSettings& settings) {
+  for (auto known = graphs_.rbegin(); known != graphs_.rend(); ++known) {
+    if (known->kind == &kind && known->settings == settings && known->shape == shape) return known->graph;
+  }
+  forget_oldest(graphs_);
+  graphs_.push_back({&kind, shape, settings, kind.build(shape, settings)});
+  return graphs_.back().graph;
+}
+
+const std::shared_ptr<FamilyCache>& PlanCache::of_family(const Family& family) {
+  const auto [place, added] = families_.try_emplace(&family);
+  if (added) place->second = family.make_cache();
+  return place->second;
+}
+
+}  // namespace podsim

@@ -1,0 +1,62 @@
+#pragma once
+// What the plans of one sweep have in common, so that a point pays for what its axes change: parsed machines and
+// models, operator graphs, and whatever the family keeps. A plan made with a cache is the plan made without, but for
+// its hash, which is left out. Files are read once: a cache is as old as they were then. For one thread.
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/catalog.hpp"
+#include "sim/plan/constants_loader.hpp"
+#include "sim/plan/model_kind.hpp"
+
+namespace podsim {
+
+class PlanCache {
+ public:
+  // What choose_machine made of these tables.
+  struct Machine {
+    std::vector<Value> sections;  // that it reads, null where absent
+    std::vector<std::string> overlays;
+    MachineChoice choice;
+    std::vector<ResolvedKey> resolved;
+    Diagnostics diagnostics;
+  };
+  // What the [model] table and the file it names say.
+  struct Model {
+    Value section;
+    const ModelKind* kind = nullptr;
+    std::string implied_head;
+    ModelShape shape;
+    std::vector<ResolvedKey> resolved;
+    Diagnostics diagnostics;
+  };
+
+  // Null when there is none yet.
+  const Machine* machine(const std::vector<Value>& sections, const std::vector<std::string>& overlays) const;
+  const Machine& keep(Machine machine);
+  const Model* model(const Value& section) const;
+  const Model& keep(Model model);
+  // The graph that `kind` builds, which shares its blocks with those handed out before.
+  ModelGraph graph(const ModelKind& kind, const ModelShape& shape, const WorkloadSettings& settings);
+  // What `family` keeps; null when it keeps nothing.
+  const std::shared_ptr<FamilyCache>& of_family(const Family& family);
+
+ private:
+  struct Graph {
+    const ModelKind* kind;
+    ModelShape shape;
+    WorkloadSettings settings;
+    ModelGraph graph;
+  };
+  std::vector<std::unique_ptr<const Machine>> machines_;  // the newest last
+  std::vector<std::unique_ptr<const Model>> models_;
+  std::vector<Graph> graphs_;
+  std::map<const Family*, std::shared_ptr<FamilyCache>> families_;
+};
+
+}  // namespace podsim

@@ -13,6 +13,7 @@ namespace podsim::rdu {
 namespace {
 
 void read_parts(Resolution& resolution) {
+  resolution.plan->nodes = resolution.context.nodes;
   const CompileCommand& compile = resolution.compile();
   const ChipConstants& chip = resolution.chip();
   RduSetup& setup = resolution.setup();

@@ -19,44 +19,28 @@ double time_of(const MemoryInputs& inputs, const OperatorCostModel& costs) {
   return time.duration().in_base();
 }
 
-// The best of the candidates that were tried so far.
-class Trial {
- public:
-  Trial(const Plan& plan, const IpuPlan& ipu_plan) : plan_(plan), ipu_plan_(ipu_plan) {}
+// Whether there are as many micro-batches as the pipeline has stages.
+bool can_run(const IpuPlan& ipu_plan, const RunSetup& setup, const Pipeline& pipeline) {
+  if (ipu_plan.written.io_tiles && pipeline.forward_stages() > 1) return false;
+  if (setup.training()) return setup.gradient_accumulation_steps >= pipeline.training_stages();
+  return setup.inference.sharded || setup.device_iterations >= pipeline.forward_stages();
+}
 
-  void test(const std::string& text, const Candidate& candidate) {
-    const bool rebuild = candidate.settings.micro_batch_size != plan_.settings.micro_batch_size ||
-                         candidate.settings.sequence_length != plan_.settings.sequence_length ||
-                         candidate.settings.masked_tokens != plan_.settings.masked_tokens;
-    const ModelGraph rebuilt = rebuild ? plan_.model_kind->build(plan_.shape, candidate.settings) : ModelGraph();
-    const ModelGraph& graph = rebuild ? rebuilt : plan_.graph;
-    RunSetup setup = candidate.setup;
-    setup.inference.results = result_bytes(graph, plan_.shape, candidate.settings);
-    const Pipeline pipeline = make_pipeline(graph, setup.placement);
-    if (!can_run(setup, pipeline)) return;
-    const MemoryInputs inputs{graph, candidate.settings, setup, pipeline, ipu_plan_.constants};
-    if (!judge(inputs, *ipu_plan_.costs).fits()) return;
-    const double time = time_of(inputs, *ipu_plan_.costs);
-    const double rate = static_cast<double>(candidate.settings.micro_batch_size) / time;
-    if (rate <= rate_) return;
-    text_ = text;
-    rate_ = rate;
-  }
-  const std::string& best() const { return text_; }
-
- private:
-  // Whether there are as many micro-batches as the pipeline has stages.
-  bool can_run(const RunSetup& setup, const Pipeline& pipeline) const {
-    if (ipu_plan_.written.io_tiles && pipeline.forward_stages() > 1) return false;
-    if (setup.training()) return setup.gradient_accumulation_steps >= pipeline.training_stages();
-    return setup.inference.sharded || setup.device_iterations >= pipeline.forward_stages();
-  }
-
-  const Plan& plan_;
-  const IpuPlan& ipu_plan_;
-  std::string text_;
-  double rate_ = 0;
-};
+// Micro-batches per second of a replica; 0 when it does not fit or cannot run.
+double rate_of(const Plan& plan, const IpuPlan& ipu_plan, const Candidate& candidate) {
+  const bool rebuild = candidate.settings.micro_batch_size != plan.settings.micro_batch_size ||
+                       candidate.settings.sequence_length != plan.settings.sequence_length ||
+                       candidate.settings.masked_tokens != plan.settings.masked_tokens;
+  const ModelGraph rebuilt = rebuild ? plan.model_kind->build(plan.shape, candidate.settings) : ModelGraph();
+  const ModelGraph& graph = rebuild ? rebuilt : plan.graph;
+  RunSetup setup = candidate.setup;
+  setup.inference.results = result_bytes(graph, plan.shape, candidate.settings);
+  const Pipeline pipeline = make_pipeline(graph, setup.placement);
+  if (!can_run(ipu_plan, setup, pipeline)) return 0;
+  const MemoryInputs inputs{graph, candidate.settings, setup, pipeline, ipu_plan.constants};
+  if (!judge(inputs, *ipu_plan.costs).fits()) return 0;
+  return static_cast<double>(candidate.settings.micro_batch_size) / time_of(inputs, *ipu_plan.costs);
+}
 
 // Pairs are tried only where no single change helps; big models have none that does, and each trial costs them most.
 bool tries_pairs(const Plan& plan) {
@@ -65,26 +49,10 @@ bool tries_pairs(const Plan& plan) {
 }
 
 std::string find_remedy(const Plan& plan, const IpuPlan& ipu_plan) {
-  const std::vector<Change> changes = changes_of(plan, ipu_plan);
-  Trial trial(plan, ipu_plan);
-  const auto test = [&](const Change& change) {
-    Candidate candidate{ipu_plan.setup, plan.settings};
-    change.apply(candidate);
-    trial.test(change.text, candidate);
-  };
-  for (const Change& change : changes) test(change);
-  const bool pairs = trial.best().empty() && tries_pairs(plan);
-  for (std::size_t first = 0; pairs && first < changes.size(); ++first) {
-    for (std::size_t second = first + 1; second < changes.size(); ++second) {
-      test({changes[first].text + " and " + changes[second].text, [&](Candidate& candidate) {
-              changes[first].apply(candidate);
-              changes[second].apply(candidate);
-            }});
-    }
-  }
-  if (!trial.best().empty()) return trial.best();
-  for (const Change& change : output_changes_of(plan, ipu_plan)) test(change);
-  return trial.best();
+  const Candidate now{ipu_plan.setup, plan.settings};
+  const auto rate = [&](const Candidate& candidate) { return rate_of(plan, ipu_plan, candidate); };
+  const std::string best = best_change(now, changes_of(plan, ipu_plan), tries_pairs(plan), rate);
+  return best.empty() ? best_change(now, output_changes_of(plan, ipu_plan), false, rate) : best;
 }
 
 // IPUs behind the number of layers stay empty.

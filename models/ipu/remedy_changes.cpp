@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "models/ipu/encoder_decoder_cut.hpp"

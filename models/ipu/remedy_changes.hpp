@@ -1,12 +1,11 @@
 #pragma once
 // Changes of a plan that are worth trying when it does not fit.
 
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "models/ipu/ipu_plan.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/remedy_search.hpp"
 #include "sim/plan/workload_settings.hpp"
 
 namespace podsim::ipu {
@@ -16,10 +15,7 @@ struct Candidate {
   WorkloadSettings settings;
 };
 
-struct Change {
-  std::string text;  // keys as a user writes them: "ipu.optimizer_state_offchip = true"
-  std::function<void(Candidate&)> apply;
-};
+using Change = PlanChange<Candidate>;
 
 // Where optimizer state lives and over how many replicas it is split, checkpoints and recomputation, layers moved to
 // emptier IPUs or split evenly, proportions, serial steps of embedding and projection, smaller micro-batches.

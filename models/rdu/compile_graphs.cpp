@@ -82,6 +82,18 @@ std::optional<TransformerDescription> cut_weights(const TransformerDescription& 
   return weight_shard(model, parts);
 }
 
+void fill_rates(RduPlan& plan) {
+  const RduSetup& setup = plan.setup;
+  const ChipConstants& chip = plan.constants.chip;
+  plan.allotment = allot(chip, setup.tiles_per_part);
+  plan.rates = section_rates(plan.constants.section, plan.allotment, setup.human_decision);
+  plan.rates.efficiency *= setup.rate_factor;
+  if (chip.hbm) plan.rates.memory = chip.hbm->bandwidth * plan.allotment.chips;
+  // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
+  const bool ahead = setup.training() && setup.host == HostModel::production;
+  if (ahead || chip.hbm) plan.rates.issue_interval = Duration();
+}
+
 void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {
   const RduSetup& setup = plan.setup;
   if (setup.fused_generation) {

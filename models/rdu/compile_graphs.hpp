@@ -13,6 +13,9 @@ namespace podsim::rdu {
 std::optional<TransformerDescription> cut_weights(const TransformerDescription& model, std::int64_t parts,
                                                   std::string& problem);
 
+// The tiles of a part and their rates, from setup and constants.
+void fill_rates(RduPlan& plan);
+
 // Fills the graphs and the tiers of a plan whose setup, constants, models and rates are complete. Throws
 // std::range_error for sizes beyond 64 bits.
 void compile_graphs(RduPlan& plan, const WorkloadSettings& settings);

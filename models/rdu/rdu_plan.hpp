@@ -17,6 +17,7 @@
 #include "models/rdu/serving.hpp"
 #include "models/rdu/transformer_description.hpp"
 #include "models/rdu/unet_graph.hpp"
+#include "models/rdu/written_forms.hpp"
 #include "sim/plan/family.hpp"
 
 namespace podsim::rdu {
@@ -101,6 +102,8 @@ class RduPlan : public FamilyPlan {
   SectionRates rates;                    // of one part
   std::vector<FusionRule> fusion_rules;  // of the user, for o1
   MemoryTiers tiers;
+  WrittenForms written;
+  std::int64_t nodes = 1;
   std::vector<double> slowdown;  // by replica and part
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;

@@ -3,98 +3,205 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "models/rdu/compile_graphs.hpp"
 #include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
 #include "models/rdu/serving.hpp"
+#include "models/rdu/step_time.hpp"
+#include "sim/plan/remedy_search.hpp"
 
 namespace podsim::rdu {
 namespace {
 
-RduPlan changed(const RduPlan& plan, const RduSetup& setup, const TransformerDescription& share,
-                const WorkloadSettings& settings) {
-  RduPlan other;
-  other.setup = setup;
-  other.constants = plan.constants;
-  other.model = plan.model;
-  other.share = share;
-  other.unet = plan.unet;
-  other.allotment = plan.allotment;
-  other.rates = plan.rates;
-  other.fusion_rules = plan.fusion_rules;
+struct Candidate {
+  RduSetup setup;
+  TransformerDescription share;
+};
+using Change = PlanChange<Candidate>;
+
+double number(std::int64_t count) {
+  return static_cast<double>(count);
+}
+
+// ---- what a candidate is worth
+
+RduPlan compiled(const RduPlan& plan, const Candidate& candidate, const WorkloadSettings& settings) {
+  RduPlan other = plan;
+  other.setup = candidate.setup;
+  other.share = candidate.share;
+  other.compiled = {};
+  other.token = {};
+  fill_rates(other);
   compile_graphs(other, settings);
   return other;
 }
 
-bool fits(const RduPlan& plan, const WorkloadSettings& settings) {
-  return judge(plan, account_memory(plan, settings)).fits();
+// Of partial sums among the RDUs of a copy, along the sections of a pass.
+Duration reductions(const RduPlan& plan) {
+  const std::int64_t parts = plan.setup.parts;
+  if (plan.setup.tensor_parallel != TensorParallel::weight || parts == 1) return Duration();
+  Bytes bytes;
+  for (const RduOperator& op : plan.compiled.graph.operators) bytes += op.partial_sum;
+  const double exposed = plan.constants.system.exposed_reduction;
+  const double sent = 2 * number(parts - 1) / number(parts) * exposed * number(plan.setup.gradient_accumulation_steps);
+  return bytes.size() * sent / plan.constants.chip.peer_link;
 }
 
-std::optional<std::string> more_rdus(const RduPlan& plan, const WorkloadSettings& settings) {
-  const std::int64_t most = plan.constants.system.rdus;
-  if (plan.setup.tensor_parallel == TensorParallel::batch || plan.unet) return std::nullopt;
-  for (std::int64_t parts = plan.setup.parts * 2; parts <= most; parts *= 2) {
-    std::string problem;
-    const auto share = cut_weights(plan.model, parts, problem);
-    if (!share) continue;
-    RduSetup setup = plan.setup;
-    setup.parts = parts;
-    setup.tensor_parallel = TensorParallel::weight;
-    if (fits(changed(plan, setup, *share, settings), settings)) {
-      const std::int64_t copies = std::max<std::int64_t>(1, plan.setup.replicas * plan.setup.parts / parts);
-      const std::string fewer =
-          copies < plan.setup.replicas ? fmt::format(" and rdu.replicas = {}", copies) : std::string();
-      return fmt::format("--tensor-parallel weight --n-chips {}{}", parts, fewer);
+// An estimate without events, to order what fits.
+Duration time_of(const RduPlan& plan) {
+  const RduSetup& setup = plan.setup;
+  if (setup.fused_generation) {
+    // The products of the prompts, and per token what is streamed.
+    const double weights = number(plan.model.parameter_count());
+    const FlopCount prompts = flop(2 * weights * number(setup.padded_prompt) * number(setup.batch));
+    const Bytes cache(4 * plan.share.kv_width() * plan.model.layers * setup.static_length * setup.batch);
+    const Bytes token = Bytes(2 * plan.model.parameter_count() / setup.parts) + cache;
+    return prompts / (plan.rates.peak * plan.rates.efficiency * number(setup.parts)) +
+           token / plan.rates.memory * number(setup.output_tokens);
+  }
+  Duration time = section_sums(plan).total + reductions(plan);
+  if (setup.training()) time += host_time(plan);
+  for (const SectionTime& section : plan.token.times) time += section.total * number(setup.output_tokens);
+  return time;
+}
+
+// Samples per second of a tile in use; 0 when it does not fit.
+double rate_of(const RduPlan& plan, const Candidate& candidate, const WorkloadSettings& settings) {
+  try {
+    const RduPlan other = compiled(plan, candidate, settings);
+    if (!judge(other, account_memory(other, settings)).fits()) return 0;
+    const RduSetup& setup = other.setup;
+    const double tiles = number(setup.parts * setup.tiles_per_part);
+    return number(setup.batch * setup.gradient_accumulation_steps) / (time_of(other).in_base() * tiles);
+  } catch (const std::range_error&) {
+    return 0;  // beyond 64-bit counts
+  }
+}
+
+// ---- what is tried
+
+class Changes {
+ public:
+  explicit Changes(const RduPlan& plan) : plan_(plan), setup_(plan.setup) {}
+
+  std::vector<Change> all() {
+    add_recomputation();
+    add_resources();
+    add_experts();
+    add_cache();
+    add_batches();
+    add_shared_weights();
+    return std::move(changes_);
+  }
+
+ private:
+  void add(const char* subject, std::string text, std::function<void(Candidate&)> apply) {
+    changes_.push_back({std::move(text), std::move(apply), subject});
+  }
+
+  bool transformer() const { return plan_.model.layers > 0; }
+
+  void add_recomputation() {
+    if (!setup_.training() || setup_.recompute || !transformer()) return;
+    add("recompute", "workload.recompute = true", [](Candidate& c) { c.setup.recompute = true; });
+  }
+
+  void add_resources() {
+    const ResourceFactors& now = setup_.factors;
+    if (std::min({now.forward, now.backward, now.gradient_norm, now.optimizer}) >= 1) return;
+    add("resources", plan_.written.flag("resources-scaling-factors", "1 1 1"),
+        [](Candidate& c) { c.setup.factors = ResourceFactors(); });
+  }
+
+  void add_experts() {
+    if (setup_.experts == 1) return;
+    const ExpertCapacity room = expert_capacity(expert_weights(plan_), setup_.parts, plan_.constants.chip);
+    // The memory of a part also holds what runs; so what its capacity promises may be one too many.
+    for (std::int64_t most = std::min(setup_.experts, room.in_ddr); most >= std::max<std::int64_t>(1, room.in_ddr - 1);
+         --most) {
+      add("experts", fmt::format("rdu.experts = {}", most), [most](Candidate& c) { c.setup.experts = most; });
     }
   }
-  return std::nullopt;
-}
 
-std::optional<std::string> smaller_batch(const RduPlan& plan, const WorkloadSettings& settings) {
-  for (std::int64_t batch = plan.setup.batch / 2; batch >= 1; batch /= 2) {
-    if (plan.setup.tensor_parallel == TensorParallel::batch && batch % plan.setup.parts != 0) return std::nullopt;
-    RduSetup setup = plan.setup;
-    setup.batch = batch;
-    if (fits(changed(plan, setup, plan.share, settings), settings)) return fmt::format("a batch of {}", batch);
+  // The cache is read and held at the length it is compiled for.
+  void add_cache() {
+    const std::int64_t tokens = setup_.input_tokens + setup_.output_tokens;
+    if (setup_.run != RunMode::generation || setup_.static_length <= tokens) return;
+    const std::int64_t prompt =
+        padded_prompt(setup_.input_tokens, tokens, setup_.legacy_endpoint, plan_.constants.serving);
+    add("cache", fmt::format("rdu.static_sequence_length = {}", tokens), [tokens, prompt](Candidate& c) {
+      c.setup.static_length = tokens;
+      c.setup.padded_prompt = prompt;
+    });
   }
-  return std::nullopt;
-}
 
-std::optional<std::string> recomputation(const RduPlan& plan, const WorkloadSettings& settings) {
-  if (!plan.setup.training() || plan.setup.recompute || plan.unet) return std::nullopt;
-  RduSetup setup = plan.setup;
-  setup.recompute = true;
-  if (!fits(changed(plan, setup, plan.share, settings), settings)) return std::nullopt;
-  return "workload.recompute = true";
-}
+  void add_batches() {
+    const std::int64_t step = setup_.tensor_parallel == TensorParallel::batch ? setup_.parts : 1;
+    for (std::int64_t batch = setup_.batch / 2; batch >= step; batch /= 2) {
+      const std::int64_t whole = batch - batch % step;
+      add("batch", plan_.written.batch_text(whole), [whole](Candidate& c) { c.setup.batch = whole; });
+    }
+  }
 
-// 0: not even one.
-std::int64_t most_experts(const RduPlan& plan, const WorkloadSettings& settings) {
-  RduSetup setup = plan.setup;
-  setup.experts =
-      std::min(plan.setup.experts, expert_capacity(expert_weights(plan), setup.parts, plan.constants.chip).in_ddr);
-  if (setup.experts < 1) return 0;
-  return fits(changed(plan, setup, plan.share, settings), settings) ? setup.experts : 0;
-}
+  // All tiles of each RDU unless the command says fewer; halves that shared the batch become one, too.
+  void add_shared_weights() {
+    if (!transformer()) return;
+    const ChipConstants& chip = plan_.constants.chip;
+    const SystemConstants& system = plan_.constants.system;
+    const bool halves = setup_.tensor_parallel == TensorParallel::batch && setup_.tiles_per_part < chip.tiles;
+    const bool said = plan_.written.num_tiles && !halves && !setup_.fused_generation;
+    const std::int64_t tiles = said ? setup_.tiles_per_part : chip.tiles;
+    const bool shares = setup_.tensor_parallel == TensorParallel::weight;
+    for (std::int64_t rdus = 1; rdus <= system.rdus; rdus *= 2) {
+      if (shares ? rdus <= setup_.parts : rdus == 1 && !halves) continue;
+      std::string problem;
+      const auto share = rdus == 1 ? std::optional(plan_.model) : cut_weights(plan_.model, rdus, problem);
+      if (!share) continue;
+      const std::int64_t room = plan_.nodes * copies_of(rdus, tiles);
+      const std::int64_t copies = std::min(setup_.replicas, room);
+      add("shared weights", shared_text(rdus, copies), [=, share = *share](Candidate& c) {
+        c.setup.tensor_parallel = TensorParallel::weight;
+        c.setup.parts = rdus;
+        c.setup.tiles_per_part = tiles;
+        c.setup.replicas = copies;
+        c.share = share;
+      });
+    }
+  }
+
+  // In a node.
+  std::int64_t copies_of(std::int64_t rdus, std::int64_t tiles) const {
+    return plan_.constants.system.rdus * plan_.constants.chip.tiles / (rdus * tiles);
+  }
+
+  std::string shared_text(std::int64_t rdus, std::int64_t copies) const {
+    const WrittenForms& written = plan_.written;
+    std::string text = written.flag("tensor-parallel", "weight");
+    if (rdus > 1 || written.n_chips) text += " " + written.flag("n-chips", std::to_string(rdus));
+    if (rdus == 1 && written.n_chips) {
+      text += " " + written.flag("num-tiles", std::to_string(plan_.constants.chip.tiles));
+    }
+    return copies < setup_.replicas ? text + " and " + written.copies_text(copies) : text;
+  }
+
+  const RduPlan& plan_;
+  const RduSetup& setup_;
+  std::vector<Change> changes_;
+};
 
 }  // namespace
 
-// In the order of what they cost: a third more products, then parts of the machine, then samples per step.
 void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, Verdict& verdict) {
-  if (plan.setup.experts > 1) {
-    const std::int64_t most = most_experts(plan, settings);
-    if (most >= 1) {
-      for (BrokenLimit& broken : verdict.broken) broken.remedy = fmt::format("rdu.experts = {}", most);
-      return;
-    }
-  }
-  std::optional<std::string> remedy = recomputation(plan, settings);
-  if (!remedy) remedy = smaller_batch(plan, settings);
-  if (!remedy) remedy = more_rdus(plan, settings);
-  if (!remedy) return;
-  for (BrokenLimit& broken : verdict.broken) broken.remedy = *remedy;
+  const auto rate = [&](const Candidate& candidate) { return rate_of(plan, candidate, settings); };
+  std::string remedy = best_change({plan.setup, plan.share}, Changes(plan).all(), true, rate);
+  if (remedy.empty()) remedy = "a smaller model: none of the changes tried, alone or in pairs, makes it fit";
+  for (BrokenLimit& broken : verdict.broken) broken.remedy = remedy;
 }
 
 }  // namespace podsim::rdu

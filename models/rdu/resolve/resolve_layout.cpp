@@ -34,6 +34,7 @@ std::int64_t default_parts(Resolution& resolution) {
 }
 
 void read_parts(Resolution& resolution) {
+  resolution.plan->nodes = resolution.context.nodes;
   const CompileCommand& compile = resolution.compile();
   const ChipConstants& chip = resolution.chip();
   RduSetup& setup = resolution.setup();

@@ -5,10 +5,36 @@
 #include <algorithm>
 
 #include "models/rdu/resolve/resolution.hpp"
-#include "models/rdu/section_rates.hpp"
 
 namespace podsim::rdu {
 namespace {
+
+bool widens(const Argument<std::string>& accumulation) {
+  return accumulation.valid && accumulation.value == "fp32";
+}
+
+// Of the rate of products. Without mixed precision everything is as wide as the other two would make it.
+double precision_factor(const Resolution& resolution) {
+  const PrecisionConstants& precision = resolution.plan->constants.precision;
+  const CompileCommand& compile = resolution.compile();
+  if (!compile.mixed_precision.value) return precision.without_mixed_precision;
+  double factor = 1;
+  if (widens(compile.tiling_accum)) factor *= precision.single_accumulation;
+  if (resolution.training() && widens(compile.weight_grad_reduce)) factor *= precision.single_weight_gradients;
+  return factor;
+}
+
+void note_written_forms(Resolution& resolution) {
+  const CompileCommand& compile = resolution.compile();
+  const std::optional<LaunchCommand>& launch = resolution.commands.launch;
+  WrittenForms& written = resolution.plan->written;
+  written.overrides = compile.line.spelling == Spelling::overrides;
+  written.num_tiles = compile.num_tiles.known;
+  written.n_chips = compile.n_chips.known;
+  if (compile.batch_size.given) written.batch = compile.batch_size.name;
+  written.batch_at_run = launch && launch->batch_size.given;
+  written.ranks = launch && launch->ranks.known && resolution.context.section.find("replicas") == nullptr;
+}
 
 void read_batch(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
@@ -42,6 +68,7 @@ void read_factors(Resolution& resolution) {
 
 void read_compiler(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
+  setup.rate_factor = precision_factor(resolution);
   setup.hypersections = resolution.compile().enable_hypersection.value;
   setup.placement_reused = resolution.choose("placement_reused", false);
   setup.recompute = resolution.training() && resolution.context.settings.recompute;
@@ -89,21 +116,6 @@ void warn_of_idle_flags(Resolution& resolution) {
   if (compile.num_tiles.value != resolution.chip().tiles) idle(compile.num_tiles, fused);
 }
 
-bool widens(const Argument<std::string>& accumulation) {
-  return accumulation.valid && accumulation.value == "fp32";
-}
-
-// Of the rate of products. Without mixed precision everything is as wide as the other two would make it.
-double precision_factor(const Resolution& resolution) {
-  const PrecisionConstants& precision = resolution.plan->constants.precision;
-  const CompileCommand& compile = resolution.compile();
-  if (!compile.mixed_precision.value) return precision.without_mixed_precision;
-  double factor = 1;
-  if (widens(compile.tiling_accum)) factor *= precision.single_accumulation;
-  if (resolution.training() && widens(compile.weight_grad_reduce)) factor *= precision.single_weight_gradients;
-  return factor;
-}
-
 void warn_of_idle_precision(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
   const auto idle = [&](const Argument<std::string>& argument, const char* why) {
@@ -119,25 +131,12 @@ void warn_of_idle_precision(Resolution& resolution) {
 }  // namespace
 
 void read_run(Resolution& resolution) {
+  note_written_forms(resolution);
   read_batch(resolution);
   read_compiler(resolution);
   read_host(resolution);
   warn_of_idle_flags(resolution);
   warn_of_idle_precision(resolution);
-}
-
-void fill_rates(Resolution& resolution) {
-  RduPlan& plan = *resolution.plan;
-  RduSetup& setup = plan.setup;
-  plan.allotment = allot(plan.constants.chip, setup.tiles_per_part);
-  plan.rates = section_rates(plan.constants.section, plan.allotment, setup.human_decision);
-  setup.rate_factor = precision_factor(resolution);
-  plan.rates.efficiency *= setup.rate_factor;
-  const ChipConstants& chip = plan.constants.chip;
-  if (chip.hbm) plan.rates.memory = chip.hbm->bandwidth * plan.allotment.chips;
-  // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
-  const bool ahead = resolution.training() && setup.host == HostModel::production;
-  if (ahead || chip.hbm) plan.rates.issue_interval = Duration();
 }
 
 }  // namespace podsim::rdu

@@ -3,23 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/loss_scaling/analysis.hpp"
-
 namespace podsim::loss_scaling {
 namespace {
-
-ScaleVerdict verdict_of(const Analysis& analysis) {
-  const Trajectory& t = analysis.trajectory;
-  if (t.runaway) return ScaleVerdict::runaway;
-  const LastUpdates last = last_updates(t);
-  const double lost = last.share(last.skipped) + last.share(last.saturated);
-  if (ended_update(t) || lost > analysis.lost_limit) return ScaleVerdict::overflows;
-  constexpr double k_most = 0.5;
-  const bool flushes = std::any_of(t.tensors.begin(), t.tensors.end(), [](const TensorHistory& tensor) {
-    return tensor.bounds_window && tensor.flushed.median > k_most;
-  });
-  return flushes ? ScaleVerdict::flushes : ScaleVerdict::holds;
-}
 
 std::string initial_origin(const Analysis& analysis) {
   for (const ResolvedKey& key : analysis.resolved) {
@@ -79,6 +64,19 @@ void warn_of_costs(const Analysis& analysis, const Plan& plan, const Value& docu
 }
 
 }  // namespace
+
+ScaleVerdict verdict_of(const Analysis& analysis) {
+  const Trajectory& t = analysis.trajectory;
+  if (t.runaway) return ScaleVerdict::runaway;
+  const LastUpdates last = last_updates(t);
+  const double lost = last.share(last.skipped) + last.share(last.saturated);
+  if (ended_update(t) || lost > analysis.lost_limit) return ScaleVerdict::overflows;
+  constexpr double k_most = 0.5;
+  const bool flushes = std::any_of(t.tensors.begin(), t.tensors.end(), [](const TensorHistory& tensor) {
+    return tensor.bounds_window && tensor.flushed.median > k_most;
+  });
+  return flushes ? ScaleVerdict::flushes : ScaleVerdict::holds;
+}
 
 std::optional<LossScaleOutlook> outlook_for(const Plan& plan, const Value& document, const Catalog& catalog,
                                             const ConfigFiles& configs, Diagnostics& warnings) {

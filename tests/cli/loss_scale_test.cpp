@@ -26,7 +26,7 @@ TEST_CASE("loss-scale: text heads with mode, recommended window and scales") {
       folder.podsim("loss-scale experiment.toml --set loss_scaling.mode=popart_als --set loss_scaling.updates=100");
   CHECK(result.exit_code == 0);
   CHECK(result.err.empty());
-  CHECK(result.out.starts_with("case\n  mode                 popart_als\n"));
+  CHECK(result.out.starts_with("case\n  mode                 popart_als\n  verdict              holds\n"));
   for (const char* part : {"  recommended          2^", "  scale                2^0 from update 1, 2^1 from update 2",
                            "gradient, worst layer", "vocabulary_weight_gradient"}) {
     CAPTURE(part);
@@ -64,6 +64,7 @@ TEST_CASE("loss-scale: a scale that runs away is told and is no number of JSON")
   const Value json = json_of(folder.podsim(command + " --format json").out);
   CHECK(json.find("runaway")->as_boolean());
   CHECK(json.find("final_scale")->is(Value::Kind::null));
+  CHECK(json.find("verdict")->as_string() == "runaway");
   CHECK(contains(folder.podsim(command).out, "the scale grows without end"));
 }
 
@@ -75,6 +76,7 @@ TEST_CASE("loss-scale: JSON has trajectory, shares of each tensor, events, cycle
                           "loss_scaling.updates=300")
                   .out);
   for (const char* key : {"mode",
+                          "verdict",
                           "format",
                           "overflow",
                           "seed",

@@ -7,6 +7,7 @@
 
 #include "models/catalog.hpp"
 #include "models/loss_scaling/analysis.hpp"
+#include "models/loss_scaling/outlook.hpp"
 #include "models/loss_scaling/published.hpp"
 #include "sim/core/json_writer.hpp"
 #include "sim/report/human.hpp"
@@ -110,6 +111,7 @@ std::string to_json(const Plan& plan, const Analysis& analysis) {
   json.begin_object();
   json.member("name", plan.name);
   json.member("mode", analysis.mode);
+  json.member("verdict", name(verdict_of(analysis)));
   json.member("format", analysis.format);
   json.member("overflow", analysis.overflow);
   json.member("half_partials", analysis.half_partials);
@@ -214,6 +216,7 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
     text += fmt::format("  {:<20} {}\n", name, content);
   };
   line("mode", analysis.mode);
+  line("verdict", std::string(name(verdict_of(analysis))));
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
                               analysis.half_partials ? "float16" : "float32"));
   line("partial sums", fmt::format("relative error {:.2g} over the tokens, {:.2g} of one sign",

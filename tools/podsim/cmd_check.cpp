@@ -14,7 +14,7 @@ const VerbSpec& check_spec() {
       "check [EXPERIMENT] [options]",
       "Tell whether an experiment fits, without simulating it.",
       "Exit code 3 when it does not fit.",
-      joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
+      joined(experiment_options(), {report_format_option(),
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"force", "", "let --out replace files"},
                                     {"quiet", "", "no warnings on standard error"}}),

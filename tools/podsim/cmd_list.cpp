@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -35,7 +36,11 @@ std::vector<std::string> shipped(const ConfigFiles& configs, const std::string& 
 
 std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& configs) {
   if (kind == "engines") return {"native", "simgrid"};
-  if (kind == "formats") return {"csv", "json", "text"};
+  if (kind == "formats") {
+    std::vector<std::string> formats(report_format_option().choices.begin(), report_format_option().choices.end());
+    std::sort(formats.begin(), formats.end());
+    return formats;
+  }
   if (kind == "verbs") return verb_names();
   const Catalog catalog = make_catalog();
   std::vector<std::string> names;

@@ -12,6 +12,7 @@
 #include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/loss_scale_page.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 
@@ -195,16 +196,7 @@ std::string tensor_table(const std::vector<TensorHistory>& tensors) {
   for (const char* heading : {"flushed", "most", "subnormal", "at edge", "overflowed"}) {
     table.column(heading, Align::right);
   }
-  std::vector<TensorHistory> worst;
-  for (const TensorHistory& tensor : tensors) {
-    auto same = std::find_if(worst.begin(), worst.end(), [&](const auto& known) { return known.name == tensor.name; });
-    if (same == worst.end()) {
-      worst.push_back(tensor);
-    } else if (tensor.flushed.median + tensor.at_edge.median > same->flushed.median + same->at_edge.median) {
-      *same = tensor;
-    }
-  }
-  for (const TensorHistory& t : worst) {
+  for (const TensorHistory& t : worst_of_each(tensors)) {
     table.row({t.name + (t.layer < 0 ? "" : fmt::format(" {}", t.layer)), share(t.flushed.median),
                share(t.flushed.highest), share(t.subnormal.median), share(t.at_edge.median),
                share(t.overflowed.highest)});
@@ -212,12 +204,10 @@ std::string tensor_table(const std::vector<TensorHistory>& tensors) {
   return table.text();
 }
 
-std::string to_text(const Plan& plan, const Analysis& analysis) {
+std::vector<PageFact> facts_of(const Analysis& analysis) {
   const Trajectory& t = analysis.trajectory;
-  std::string text = plan.name + "\n";
-  const auto line = [&text](std::string_view name, const std::string& content) {
-    text += fmt::format("  {:<20} {}\n", name, content);
-  };
+  std::vector<PageFact> facts;
+  const auto line = [&facts](const std::string& name, const std::string& content) { facts.push_back({name, content}); };
   line("mode", analysis.mode);
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
                               analysis.half_partials ? "float16" : "float32"));
@@ -235,6 +225,13 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
   line("update loss",
        t.skipped_updates > 0 ? share(t.update_loss) + " of the updates" : "1 - cos = " + share(t.update_loss));
   for (const std::string& note : analysis.notes) line("note", note);
+  return facts;
+}
+
+std::string to_text(const Plan& plan, const Analysis& analysis) {
+  const Trajectory& t = analysis.trajectory;
+  std::string text = plan.name + "\n";
+  for (const PageFact& fact : facts_of(analysis)) text += fmt::format("  {:<20} {}\n", fact.label, fact.value);
   text += "\nshares of non-zero values over the updates: median, most for flushed and overflowed\n";
   text += tensor_table(t.tensors);
   return text;
@@ -293,7 +290,7 @@ const VerbSpec& loss_scale_spec() {
       "The section [loss_scaling] chooses the controller; see `podsim explain loss_scaling.mode`.",
       joined(experiment_options(), {{"published", "", "list constant scales known to train, inside or outside"},
                                     {"seed", "N", "seed of everything drawn; as loss_scaling.seed"},
-                                    {"format", "NAME", "text (default) or json"},
+                                    {"format", "NAME", "", false, {"text", "json", "html", "markdown"}},
                                     {"quiet", "", "no warnings on standard error"}}),
       {"podsim loss-scale bert-large-bow-pod16 --set loss_scaling.mode=popart_als",
        "podsim loss-scale experiment.toml --set loss_scaling.initial=4096 --format json"}};
@@ -301,13 +298,15 @@ const VerbSpec& loss_scale_spec() {
 }
 
 ExitCode cmd_loss_scale(const Arguments& arguments) {
-  const bool json = choice_option(arguments, "format", {"text", "json"}) == "json";
+  const std::string format = choice_option(arguments, "format", {"text", "json", "html", "markdown"});
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   if (arguments.has("published")) {
     if (!arguments.words().empty()) throw UsageError("--published lists all: it takes no experiment");
     const std::vector<PublishedScale> scales = published_scales(catalog, configs);
-    print(json ? published_json(scales) : published_text(scales));
+    print(format == "json"   ? published_json(scales)
+          : format == "text" ? published_text(scales)
+                             : formatted(published_scales_page(scales), "", format));
     return ExitCode::done;
   }
   Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
@@ -318,7 +317,10 @@ ExitCode cmd_loss_scale(const Arguments& arguments) {
   const Plan plan = plan_from(experiment, catalog, configs);
   const Analysis analysis = analyse(plan, experiment.document, catalog, configs);
   if (!arguments.has("quiet") && !analysis.warnings.all().empty()) print_error(analysis.warnings.to_text());
-  print(json ? to_json(plan, analysis) : to_text(plan, analysis));
+  print(format == "json" ? to_json(plan, analysis)
+        : format == "text"
+            ? to_text(plan, analysis)
+            : formatted(loss_scale_page(plan, analysis, facts_of(analysis)), plan.inputs_sha256, format));
   return ExitCode::done;
 }
 

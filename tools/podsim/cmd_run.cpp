@@ -19,7 +19,7 @@ const VerbSpec& run_spec() {
       "Simulate an experiment and report time, fit and bottleneck.",
       "EXPERIMENT is a file, or one of `podsim list experiments`. Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
-                                    {"format", "NAME", "text (default), json or csv"},
+                                    report_format_option(),
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"trace", "FILE", "write a timeline that Perfetto opens"},
                                     {"force", "", "let --out and --trace replace files"},
@@ -55,6 +55,8 @@ ExitCode cmd_run(const Arguments& arguments) {
   TraceObserver trace;
   std::vector<Observer*> observers;
   if (!trace_file.empty()) observers.push_back(&trace);
+  TimelineObserver timeline;
+  if (output.has_timeline()) observers.push_back(&timeline);
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
@@ -64,7 +66,7 @@ ExitCode cmd_run(const Arguments& arguments) {
     print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,
                             report.engine->wall_s));
   }
-  return output.show(plan, report);
+  return output.show(plan, report, report.engine && output.has_timeline() ? &timeline.timeline() : nullptr);
 }
 
 }  // namespace podsim

@@ -31,7 +31,9 @@ const VerbSpec& run_spec() {
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
        "podsim run --system bow-pod16 --model config.json --ipu-config ipu_config.json --set "
-       "workload.sequence_length=128"}};
+       "workload.sequence_length=128"},
+      1,
+      "experiments"};
   return k_spec;
 }
 
@@ -61,7 +63,13 @@ ExitCode cmd_run(const Arguments& arguments) {
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
-  if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
+  if (report.engine && !trace_file.empty()) {
+    write_file(trace_file, to_trace_json(trace.trace()));
+    if (trace.trace().left_out > 0 && !arguments.has("quiet")) {
+      print_error(fmt::format("--trace: {} further events are left out, above the limit of {}; the trace says where",
+                              trace.trace().left_out, trace.trace().limit));
+    }
+  }
   if (report.engine && arguments.has("verbose")) {
     print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,
                             report.engine->wall_s));

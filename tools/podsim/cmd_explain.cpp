@@ -29,7 +29,7 @@ std::string explain_key(const ReferenceKey& key) {
 
 std::string explain_metric(const MetricSpec& metric) {
   return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) +
-         line("formula", metric.formula);
+         line("formula", metric.formula.empty() ? "read off the simulation or the plan" : metric.formula);
 }
 
 std::string explain_constant(const ReferenceConstant& entry) {
@@ -97,7 +97,8 @@ const VerbSpec& explain_spec() {
       "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as Markdown.",
       {{"configs", "DIR", "use this folder in place of the shipped configs"}},
       {"podsim explain gradient_accumulation_steps", "podsim explain constant system.ring.bandwidth"},
-      2};
+      2,
+      "keys metrics constants"};
   return k_spec;
 }
 

@@ -139,7 +139,7 @@ TEST_CASE("program: list prints names one a line") {
 TEST_CASE("program: list of an unknown kind names the kinds") {
   check_usage_error(podsim_run("list sytems"),
                     "podsim: nothing is listed as \"sytems\"; expected systems, chips, models, software, experiments, "
-                    "families, model-types, keys, constants, metrics, engines, formats, verbs; did you mean "
+                    "families, model-types, keys, constants, metrics, engines, formats, verbs, kinds; did you mean "
                     "\"systems\"? (see `podsim list --help`)\n");
 }
 

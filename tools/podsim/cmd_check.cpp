@@ -19,7 +19,9 @@ const VerbSpec& check_spec() {
                                     {"force", "", "let --out replace files"},
                                     {"quiet", "", "no warnings on standard error"}}),
       {"podsim check bert-large-squad-bow-pod16 --set ipu.replication_factor=1",
-       "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
+       "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"},
+      1,
+      "experiments"};
   return k_spec;
 }
 

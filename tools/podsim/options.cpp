@@ -22,12 +22,6 @@ const std::vector<OptionSpec>& common_options() {
   return k_options;
 }
 
-std::vector<OptionSpec> all_options(const VerbSpec& verb) {
-  std::vector<OptionSpec> options = verb.options;
-  options.insert(options.end(), common_options().begin(), common_options().end());
-  return options;
-}
-
 po::options_description description(const std::vector<OptionSpec>& options) {
   po::options_description result;
   for (const OptionSpec& option : options) {
@@ -49,6 +43,12 @@ po::options_description description(const std::vector<OptionSpec>& options) {
 }
 
 }  // namespace
+
+std::vector<OptionSpec> all_options(const VerbSpec& verb) {
+  std::vector<OptionSpec> options = verb.options;
+  options.insert(options.end(), common_options().begin(), common_options().end());
+  return options;
+}
 
 bool Arguments::has(std::string_view option) const {
   return options_.find(option) != options_.end();

@@ -23,6 +23,7 @@ struct OptionSpec {
   std::string_view help;
   bool repeatable = false;
   std::vector<std::string_view> choices = {};  // all values there are, the default first; empty: anything
+  std::string_view listed_as = {};             // the kind of `podsim list` that has its names; empty: none
 };
 
 struct VerbSpec {
@@ -33,6 +34,8 @@ struct VerbSpec {
   std::vector<OptionSpec> options;
   std::vector<std::string_view> examples;  // two
   std::size_t most_words = 1;              // positional arguments
+  std::string_view words_listed_as =
+      {};  // the kinds of `podsim list` that have their names, blanks between; may be empty
 };
 
 class Arguments {
@@ -53,6 +56,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
 
 // What an option does, with its choices in words: "text (default), json or csv".
 std::string option_help(const OptionSpec& option);
+
+// Those of the verb and those that every verb has.
+std::vector<OptionSpec> all_options(const VerbSpec& verb);
 
 // The help of a verb: at most forty lines, two examples at its end.
 std::string help_text(const VerbSpec& verb);

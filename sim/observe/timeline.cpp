@@ -10,7 +10,9 @@ constexpr std::size_t k_lanes = 16;
 constexpr std::size_t k_memories = 6;
 constexpr std::size_t k_parts = 400;
 constexpr std::size_t k_instants = 400;
-constexpr std::int64_t k_steps = 800;  // of a part over all lanes: what is shorter is drawn together
+// Steps of a part over eight lanes: what is shorter than one is drawn together. Marked parts are those looked at.
+constexpr std::int64_t k_most_steps = 800;
+constexpr std::int64_t k_least_steps = 100;
 constexpr std::size_t k_slices = 20'000;
 
 // Whether some segment runs with another in its place.
@@ -81,6 +83,14 @@ void TimelineObserver::segment(const SegmentRun& run) {
   timeline_.length += run.duration;
 }
 
+std::int64_t TimelineObserver::steps_of(const SegmentRun& run) const {
+  for (const auto& [name, marked] : run.program.marks) {
+    if (std::find(marked.begin(), marked.end(), run.id) != marked.end()) return k_most_steps;
+  }
+  const auto segments = static_cast<std::int64_t>(std::max<std::size_t>(run.program.segments.size(), 1));
+  return std::clamp(static_cast<std::int64_t>(k_slices) / 2 / segments, k_least_steps, k_most_steps);
+}
+
 void TimelineObserver::add_slices(const SegmentRun& run, SimTime at) {
   std::vector<TimelineSlice> slices;
   for (std::size_t i = 0; i < run.segment.ops.size(); ++i) {
@@ -104,7 +114,7 @@ void TimelineObserver::add_slices(const SegmentRun& run, SimTime at) {
     }
   }
   const auto lanes = static_cast<std::int64_t>(std::max<std::size_t>(timeline_.lanes.size(), 1));
-  merge_into(slices, SimTime(run.duration.picoseconds() / k_steps * std::min<std::int64_t>(lanes, 8)));
+  merge_into(slices, SimTime(run.duration.picoseconds() / steps_of(run) * std::min<std::int64_t>(lanes, 8)));
 }
 
 // Sorted, with runs of slices shorter than `finest` drawn as one.

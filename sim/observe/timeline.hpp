@@ -74,6 +74,7 @@ class TimelineObserver final : public Observer {
     std::vector<Bytes> most;
   };
   void choose_memories(const Platform& platform, const Program& program);
+  std::int64_t steps_of(const SegmentRun& run) const;
   void add_slices(const SegmentRun& run, SimTime at);
   void add_levels(const SegmentRun& run, SimTime at);
   void add_windows();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "sim/core/json_writer.hpp"
 #include "sim/report/report.hpp"
@@ -33,7 +32,7 @@ std::string percent(const std::optional<double>& value, bool sign) {
 }
 
 std::string standing(const ValidatedCase& one) {
-  if (!one.lower_bound.empty()) return one.below_bound() ? "lower bound, PREDICTION BELOW IT" : "lower bound";
+  if (!one.lower_bound.empty()) return one.below_bound() ? "BELOW BOUND" : "lower bound";
   if (!one.excluded.empty()) return "excluded";
   return one.fitted ? "fitted" : "held out";
 }
@@ -43,24 +42,32 @@ std::string judgement(const ValidatedCase& one) {
   return one.wrong() ? "WRONG" : "right";
 }
 
+// A table for each quantity, in the order of their first cases.
 std::string case_lines(const std::vector<ValidatedCase>& cases) {
-  TextTable table;
-  table.column("case", Align::left);
-  table.column("measured", Align::right);
-  table.column("predicted", Align::right);
-  table.column("error", Align::right);
-  table.column("of", Align::left);
-  table.column("is", Align::left);
-  bool any = false;
+  std::vector<std::string> quantities;
   for (const ValidatedCase& one : cases) {
-    if (!one.ran()) continue;
-    any = true;
-    const bool point = one.is_point();
-    table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
-               point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
-               point ? "memory" : one.quantity, standing(one)});
+    if (one.ran() && std::ranges::find(quantities, one.quantity) == quantities.end())
+      quantities.push_back(one.quantity);
   }
-  return any ? table.text(SIZE_MAX) : "  no case could be run\n";
+  std::string text;
+  for (const std::string& quantity : quantities) {
+    TextTable table;
+    table.column("case", Align::left);
+    table.column("measured", Align::right);
+    table.column("predicted", Align::right);
+    table.column("error", Align::right);
+    table.column("is", Align::left);
+    for (const ValidatedCase& one : cases) {
+      if (!one.ran() || one.quantity != quantity) continue;
+      const bool point = one.is_point();
+      table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
+                 point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
+                 standing(one)});
+    }
+    text += (text.empty() ? "" : "\n") + (quantity == k_fits ? std::string("memory") : quantity) + '\n';
+    text += table.text();
+  }
+  return text.empty() ? "no case could be run\n" : text;
 }
 
 std::string group_lines(const std::vector<ValidationGroup>& groups) {
@@ -74,7 +81,7 @@ std::string group_lines(const std::vector<ValidationGroup>& groups) {
                percent(group.maximum_pct, false), percent(group.bias_pct, true), significant(group.spearman),
                group.wrong ? std::to_string(*group.wrong) : "-"});
   }
-  return table.text(SIZE_MAX);
+  return table.text();
 }
 
 std::string skipped_lines(const std::vector<ValidatedCase>& cases) {

@@ -9,6 +9,7 @@
 #include "models/loss_scaling/analysis.hpp"
 #include "models/loss_scaling/published.hpp"
 #include "sim/core/json_writer.hpp"
+#include "sim/report/human.hpp"
 #include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
@@ -20,6 +21,9 @@ namespace podsim {
 namespace {
 
 using namespace loss_scaling;
+
+constexpr std::size_t k_width = 100;
+constexpr std::size_t k_label = 23;  // with the blanks around it
 
 std::string power(double scale) {
   const double log = std::log2(scale);
@@ -231,7 +235,9 @@ std::vector<PageFact> facts_of(const Analysis& analysis) {
 std::string to_text(const Plan& plan, const Analysis& analysis) {
   const Trajectory& t = analysis.trajectory;
   std::string text = plan.name + "\n";
-  for (const PageFact& fact : facts_of(analysis)) text += fmt::format("  {:<20} {}\n", fact.label, fact.value);
+  for (const PageFact& fact : facts_of(analysis)) {
+    text += fmt::format("  {:<20} {}\n", fact.label, wrapped(fact.value, k_width - k_label, k_label));
+  }
   text += "\nshares of non-zero values over the updates: median, most for flushed and overflowed\n";
   text += tensor_table(t.tensors);
   return text;
@@ -248,7 +254,7 @@ std::string published_text(const std::vector<PublishedScale>& scales) {
                fmt::format("2^{}", scale.window.high), scale.inside() ? "inside" : "outside", scale.source});
   }
   const PublishedSummary summary = summary_of(scales);
-  std::string text = table.text(200);
+  std::string text = table.text();
   text += fmt::format("\n{} of {} inside; median width {} octaves", summary.inside, summary.count,
                       format_number(summary.median_width));
   if (summary.rank_correlation) text += fmt::format("; rank correlation {:.2f}", *summary.rank_correlation);
@@ -293,7 +299,9 @@ const VerbSpec& loss_scale_spec() {
                                     {"format", "NAME", "", false, {"text", "json", "html", "markdown"}},
                                     {"quiet", "", "no warnings on standard error"}}),
       {"podsim loss-scale bert-large-bow-pod16 --set loss_scaling.mode=popart_als",
-       "podsim loss-scale experiment.toml --set loss_scaling.initial=4096 --format json"}};
+       "podsim loss-scale experiment.toml --set loss_scaling.initial=4096 --format json"},
+      1,
+      "experiments"};
   return k_spec;
 }
 
@@ -317,10 +325,13 @@ ExitCode cmd_loss_scale(const Arguments& arguments) {
   const Plan plan = plan_from(experiment, catalog, configs);
   const Analysis analysis = analyse(plan, experiment.document, catalog, configs);
   if (!arguments.has("quiet") && !analysis.warnings.all().empty()) print_error(analysis.warnings.to_text());
-  print(format == "json" ? to_json(plan, analysis)
-        : format == "text"
-            ? to_text(plan, analysis)
-            : formatted(loss_scale_page(plan, analysis, facts_of(analysis)), plan.inputs_sha256, format));
+  if (format == "text") {
+    print_report(to_text(plan, analysis));
+  } else if (format == "json") {
+    print(to_json(plan, analysis));
+  } else {
+    print(formatted(loss_scale_page(plan, analysis, facts_of(analysis)), plan.inputs_sha256, format));
+  }
   return ExitCode::done;
 }
 

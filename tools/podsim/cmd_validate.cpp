@@ -84,7 +84,8 @@ ExitCode cmd_validate(const Arguments& arguments) {
   const Validation validation = validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
-  print(formatted(validation, tables, format));
+  const std::string text = formatted(validation, tables, format);
+  format == "text" ? print_report(text) : print(text);
   if (!diagnostics.all().empty()) print_error(diagnostics.to_text());
   if (std::ranges::none_of(validation.cases, &ValidatedCase::ran)) {
     print_error("podsim: no case ran: nothing was compared\n");

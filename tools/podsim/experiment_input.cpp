@@ -21,12 +21,12 @@ std::string report_extension(const std::string& format) {
 }  // namespace
 
 std::vector<OptionSpec> experiment_options() {
-  return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
-          {"model", "NAME|FILE", "a shipped model or a config.json"},
+  return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16", false, {}, "systems"},
+          {"model", "NAME|FILE", "a shipped model or a config.json", false, {}, "models"},
           {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
           {"compile", "TEXT|@FILE", "a SambaFlow compile command"},
           {"launch", "TEXT|@FILE", "the command that runs its program"},
-          {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true},
+          {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true, {}, "keys"},
           {"overlay", "FILE", "constants that replace shipped ones", true},
           {"configs", "DIR", "use this folder in place of the shipped configs"}};
 }
@@ -135,7 +135,7 @@ ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeli
     write_file(folder_ + "/report." + report_extension(format_), text);
     write_file(folder_ + "/plan.toml", to_toml(plan, folder_));
   }
-  print(text);
+  format_ == "text" ? print_report(text) : print(text);
   return report.verdict.fits() ? ExitCode::done : ExitCode::does_not_fit;
 }
 

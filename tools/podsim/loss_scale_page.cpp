@@ -120,6 +120,8 @@ Page loss_scale_page(const Plan& plan, const Analysis& analysis, std::vector<Pag
   page.title = plan.name;
   page.subtitle = "loss scale of " + plan.shape.name + " on " + plan.system;
   page.facts = std::move(facts);
+  std::stable_partition(page.facts.begin(), page.facts.end(),
+                        [](const PageFact& fact) { return fact.label == "recommended"; });
   page.sections = {trajectory_section(analysis), worst_section(analysis), all_section(analysis),
                    settings_section(analysis)};
   return page;

@@ -144,18 +144,12 @@ const page = {
 
   const drawAll = () => page.redraw.forEach((draw) => draw());
   page.dark.addEventListener("change", drawAll);
-  const opened = [];
   window.addEventListener("beforeprint", () => {
     document.documentElement.classList.add("print");
-    for (const details of document.querySelectorAll("details:not([open])")) {
-      details.open = true;
-      opened.push(details);
-    }
     drawAll();
   });
   window.addEventListener("afterprint", () => {
     document.documentElement.classList.remove("print");
-    for (const details of opened.splice(0)) details.open = false;
     drawAll();
   });
 })();

@@ -110,6 +110,27 @@ std::vector<Cell> cells_of(const MemoryReport& memory, const std::vector<std::st
   return cells;
 }
 
+// Those that hold the same all the time are drawn once.
+struct AlikeMemories {
+  const TimelineMemory* first = nullptr;
+  int others = 0;
+};
+
+std::vector<AlikeMemories> different_memories(const Timeline& timeline) {
+  std::vector<AlikeMemories> different;
+  for (const TimelineMemory& memory : timeline.memories) {
+    const auto same = std::ranges::find_if(different, [&](const AlikeMemories& known) {
+      return known.first->most == memory.most && known.first->limit == memory.limit;
+    });
+    if (same == different.end()) {
+      different.push_back({&memory, 0});
+    } else {
+      ++same->others;
+    }
+  }
+  return different;
+}
+
 }  // namespace
 
 std::optional<PageSection> breakdown_section(const Report& report) {
@@ -213,10 +234,12 @@ std::optional<PageSection> levels_section(const Timeline& timeline) {
   Chart chart{.kind = ChartKind::steps, .labels = 0, .values = {}};
   const Bytes limit = timeline.memories.front().limit;
   const bool one_limit = std::ranges::all_of(timeline.memories, [&](const auto& each) { return each.limit == limit; });
-  for (const TimelineMemory& memory : timeline.memories) {
+  const std::vector<AlikeMemories> lines = different_memories(timeline);
+  for (const AlikeMemories& line : lines) {
     chart.values.push_back(table.columns.size());
     chart.colours.push_back(std::array{0, 4, 6, 2, 5, 7}[(chart.values.size() - 1) % 6]);
-    table.columns.push_back({memory.name, one_limit ? "byte" : "%"});
+    const std::string alike = line.others > 0 ? fmt::format(" and {} alike", line.others) : "";
+    table.columns.push_back({line.first->name + alike, one_limit ? "byte" : "%"});
   }
   if (one_limit) {
     chart.limit = table.columns.size();
@@ -224,8 +247,9 @@ std::optional<PageSection> levels_section(const Timeline& timeline) {
   }
   for (std::size_t i = 0; i < timeline.instants.size(); ++i) {
     std::vector<Cell> row{in_seconds(timeline.instants[i])};
-    for (const TimelineMemory& memory : timeline.memories) {
-      row.push_back(one_limit ? bytes_cell(memory.most[i]) : Cell(percent_of(memory.most[i], memory.limit)));
+    for (const AlikeMemories& line : lines) {
+      const Bytes most = line.first->most[i];
+      row.push_back(one_limit ? bytes_cell(most) : Cell(percent_of(most, line.first->limit)));
     }
     if (one_limit) row.push_back(bytes_cell(limit));
     table.rows.push_back(std::move(row));

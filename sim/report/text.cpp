@@ -246,7 +246,10 @@ std::string table_text(const Table& table) {
 }
 
 std::string warnings_text(const std::vector<std::string>& warnings) {
-  return warnings.empty() ? "" : heading("Warnings") + lines_text(warnings);
+  if (warnings.empty()) return "";
+  std::string text = heading("Warnings");
+  for (const std::string& warning : warnings) text += "  " + wrapped(warning, k_width - 2, 4) + '\n';
+  return text;
 }
 
 std::string foot(const Report& report) {

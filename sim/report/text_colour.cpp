@@ -30,8 +30,8 @@ void add_painted(std::string& out, std::string_view text, std::string_view colou
   out += k_end;
 }
 
-void add_line(std::string& out, std::string_view line) {
-  if (!line.empty() && line.front() != ' ') return add_painted(out, line, k_bold);
+void add_line(std::string& out, std::string_view line, bool heading) {
+  if (heading) return add_painted(out, line, k_bold);
   while (!line.empty()) {
     if (is_block(line)) {
       std::size_t end = 0;
@@ -61,7 +61,10 @@ std::string coloured(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    add_line(out, text.substr(0, end));
+    // The first line, and what stands above an indented one.
+    const bool above = end != std::string_view::npos && text.substr(end).starts_with("\n ");
+    const bool heading = (out.empty() || above) && !text.starts_with(' ') && !text.starts_with('\n');
+    add_line(out, text.substr(0, end), heading);
     if (end == std::string_view::npos) break;
     out += '\n';
     text.remove_prefix(end + 1);

@@ -11,6 +11,7 @@ namespace {
 
 const std::vector<double> k_bands_pct = {0, 10, -10};
 constexpr double k_most_error_pct = 40;
+constexpr std::size_t k_most_rows = 500;
 
 std::string standing(const ValidatedCase& one) {
   if (!one.lower_bound.empty()) return one.below_bound() ? "lower bound, prediction below it" : "lower bound";
@@ -47,8 +48,9 @@ PageSection quantity_section(const Validation& validation, const std::string& qu
     table.rows.push_back(
         {one.id, *one.measured, *one.predicted, number_or_none(one.error_pct), standing(one), one.family, one.source});
   }
-  PageSection section{quantity, {}, {}, table};
-  if (table.rows.size() < 2) return section;
+  PageSection section{quantity, {}, {}, {}};
+  section.table = shortened(std::move(table), k_most_rows, section.notes);
+  if (section.table->rows.size() < 2) return section;
   Chart against{.kind = ChartKind::points, .labels = 1, .values = {2}};
   against.groups = 4;
   against.names = 0;

@@ -1,6 +1,7 @@
 // Do the manual page and the completion of bash know what the help knows?
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ TEST_CASE("manual: the page has every verb, option and exit code") {
   CHECK(contains(result.out, "\n.BI \\-\\-system \" NAME|FILE\"\nthe machine, e.g. bow\\-pod16\n"));
   CHECK(contains(result.out, "\ntext (default), json, csv, html or markdown\n"));
   CHECK(contains(result.out, "\n.B 3\ndoes not fit\n"));
+  CHECK(contains(result.out, "\n.B podsim validate [FILE.csv \\[u2026]] [options]\n"));
+  CHECK(std::none_of(result.out.begin(), result.out.end(), [](char c) { return static_cast<unsigned char>(c) > 126; }));
   // Every line that begins with a point is a macro.
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) {

@@ -113,6 +113,11 @@ TEST_CASE("page: memories over time are levels, with the limit where it is one f
   const PageSection same = section(report_page(report, &timeline), "Memory over time");
   CHECK(std::get<std::int64_t>(same.table->rows[1][2]) == 50);
   CHECK(std::get<Chart>(same.charts[0]).limit == 3);
+  timeline.memories.push_back({"c", Bytes(100), {Bytes(10), Bytes(20)}});
+  const PageSection alike = section(report_page(report, &timeline), "Memory over time");
+  CHECK(alike.table->columns[1].name == "a and 1 alike");
+  CHECK(alike.table->columns.size() == 4);
+  timeline.memories.pop_back();
   timeline.memories[1].limit = Bytes(200);
   const PageSection shares = section(report_page(report, &timeline), "Memory over time");
   CHECK(std::get<double>(shares.table->rows[1][2]) == doctest::Approx(25));

@@ -39,6 +39,7 @@ TEST_CASE("text colour: without its sequences a report is what it was") {
 
 TEST_CASE("text colour: headings, bars, verdicts and warnings stand out") {
   const std::string fits = coloured(to_text(test::sample_report()));
+  CHECK(fits.starts_with("\x1b[1msample\x1b[0m\nduo, stack-1"));
   CHECK(has(fits, "\n\x1b[1mDevices (share of the step)\x1b[0m\n"));
   CHECK(has(fits, "\x1b[32mVerdict      fits\x1b[0m"));
   CHECK(has(fits, "\x1b[34m█"));
@@ -51,5 +52,6 @@ TEST_CASE("text colour: headings, bars, verdicts and warnings stand out") {
 TEST_CASE("text colour: an unfinished line and an empty text") {
   CHECK(coloured("").empty());
   CHECK(coloured("  plain") == "  plain");
+  CHECK(coloured("title\nplain\n\nplain") == "\x1b[1mtitle\x1b[0m\nplain\n\nplain");
   CHECK(coloured("\n\n") == "\n\n");
 }

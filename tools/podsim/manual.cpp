@@ -2,19 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 
+#include "sim/core/utf8.hpp"
 #include "tools/podsim/verbs.hpp"
 #include "tools/podsim/version.hpp"
 
 namespace podsim {
 namespace {
 
-// Text that no macro or escape of roff can be read in.
+// The code point of a well-formed UTF-8 sequence of two to four bytes.
+std::uint32_t code_point(std::string_view sequence) {
+  std::uint32_t code = static_cast<unsigned char>(sequence[0]) & (0xffU >> (sequence.size() + 1));
+  for (const char c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
+}
+
+// Text that no macro or escape of roff can be read in; other letters than those of ASCII by their numbers.
 std::string roff(std::string_view text) {
   std::string out;
   bool line_begins = true;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t length = utf8_length_at(text, i);
+    if (length > 1) {
+      out += fmt::format("\\[u{:04X}]", code_point(text.substr(i, length)));
+      i += length - 1;
+      continue;
+    }
+    const char c = text[i];
     if (line_begins && (c == '.' || c == '\'')) out += "\\&";
     if (c == '\\') {
       out += "\\e";

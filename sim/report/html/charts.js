@@ -17,14 +17,14 @@
   const shorter = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
   // Ticks at round numbers of KiB, MiB, … where there are bytes.
-  const step = (unit, most) => (unit === "byte" && most > 0 ? 2 ** Math.ceil(Math.log2(most / 6)) : undefined);
+  const step = (unit, most, ticks) => (unit === "byte" && most > 0 ? 2 ** Math.ceil(Math.log2(most / ticks)) : undefined);
 
-  const axis = (unit, logarithmic, title, most) => ({
+  const axis = (unit, logarithmic, title, most, ticks = 6) => ({
     type: logarithmic ? "logarithmic" : "linear",
     grid: { color: page.css("--line") },
     title: { display: Boolean(title), text: title },
     ticks: {
-      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most), callback: (value) => page.text(Number(value), unit),
+      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks), callback: (value) => page.text(Number(value), unit),
     },
   });
 
@@ -59,7 +59,8 @@
     const limit = chart.limit === undefined ? null : column(table, chart.limit).numbers.slice(0, shown);
     const unit = values[0].unit;
     const stacked = chart.kind === "stacked";
-    const letters = context.canvas.parentElement.clientWidth < 480 ? 16 : 28;
+    const narrow = context.canvas.parentElement.clientWidth < 480;
+    const letters = narrow ? 16 : 28;
     const sums = table.written.slice(0, shown).map((_, row) => values.reduce((sum, each) => sum + each.numbers[row], 0));
     const most = Math.max(...sums, ...(limit || []).filter((value) => value !== null));
     if (stacked) page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
@@ -83,8 +84,9 @@
         indexAxis: "y",
         scales: {
           x: {
-            ...axis(unit, chart.logarithmic, stacked ? "" : values[0].name, most), stacked,
+            ...axis(unit, chart.logarithmic, stacked ? "" : values[0].name, most, narrow ? 3 : 6), stacked,
             suggestedMax: limit ? most : undefined,
+            max: unit === "%" && most > 50 && most < 100.5 ? 100 : undefined,
           },
           y: {
             stacked, grid: { display: false },
@@ -194,7 +196,7 @@
             min: outside ? -chart.most : undefined, max: outside ? chart.most : undefined,
           } },
         plugins: {
-          legend: { labels: { usePointStyle: true, filter: (item) => item.text !== "" } },
+          legend: { labels: { usePointStyle: true, boxWidth: 8, boxHeight: 8, filter: (item) => item.text !== "" } },
           tooltip: {
             callbacks: {
               label: (item) => [

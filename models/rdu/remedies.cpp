@@ -63,7 +63,7 @@ Duration time_of(const RduPlan& plan) {
     const Bytes cache(4 * plan.share.kv_width() * plan.model.layers * setup.static_length * setup.batch);
     const Bytes token = Bytes(2 * plan.model.parameter_count() / setup.parts) + cache;
     return prompts / (plan.rates.peak * plan.rates.efficiency * number(setup.parts)) +
-           token / plan.rates.memory * number(setup.output_tokens);
+           token.size() / plan.rates.memory * number(setup.output_tokens);
   }
   Duration time = section_sums(plan).total + reductions(plan);
   if (setup.training()) time += host_time(plan);

@@ -1,5 +1,5 @@
 #pragma once
-// The table that tools/cmake/embed_configs.cmake generates at build time from configs/.
+// Files that tools/cmake/embed_files.cmake makes part of the program at build time.
 
 #include <span>
 
@@ -7,7 +7,10 @@
 
 namespace podsim {
 
-// Sorted by path, byte by byte.
+// Those of configs/, sorted by path, byte by byte.
 std::span<const EmbeddedFile> embedded_config_files();
+
+// What an HTML page carries with it: style sheet and scripts, by file name.
+std::span<const EmbeddedFile> embedded_page_files();
 
 }  // namespace podsim

@@ -66,6 +66,7 @@ std::string json_quoted(std::string_view text) {
 }
 
 void JsonWriter::new_line() {
+  if (layout_ == JsonLayout::compact) return;
   text_ += '\n';
   text_.append(2 * levels_.size(), ' ');
 }
@@ -88,7 +89,7 @@ void JsonWriter::key(std::string_view name) {
   if (!levels_.back().empty) text_ += ',';
   levels_.back().empty = false;
   new_line();
-  text_ += json_quoted(name) + ": ";
+  text_ += json_quoted(name) + (layout_ == JsonLayout::compact ? ":" : ": ");
   key_pending_ = true;
 }
 

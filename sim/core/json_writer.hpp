@@ -1,6 +1,7 @@
 #pragma once
-// Writes JSON in the order of the calls, two spaces per level. The same calls give the same bytes. Misuse (a value
-// without a key in an object, an unclosed level, a number that is not finite) is our fault: PODSIM_CHECK.
+// Writes JSON in the order of the calls, two spaces per level or, compact, on one line. The same calls give the same
+// bytes. Misuse (a value without a key in an object, an unclosed level, a number that is not finite) is our fault:
+// PODSIM_CHECK.
 
 #include <concepts>
 #include <cstdint>
@@ -13,8 +14,11 @@
 
 namespace podsim {
 
+enum class JsonLayout { indented, compact };
+
 class JsonWriter {
  public:
+  explicit JsonWriter(JsonLayout layout = JsonLayout::indented) : layout_(layout) {}
   void begin_object();
   void end_object();
   void begin_array();
@@ -53,6 +57,7 @@ class JsonWriter {
   void end(bool object);
   void new_line();
 
+  JsonLayout layout_;
   std::string text_;
   std::vector<Level> levels_;
   bool key_pending_ = false;

@@ -24,6 +24,17 @@ const FoldMap* fold_of(const SegmentRun& run) {
   return run.segment.fold.valid() ? &run.program.folds[run.segment.fold.index()] : nullptr;
 }
 
+// What stands for it in the first segment that is folded so; empty: nothing does.
+template <class TypedId, class Things>
+std::string simulated_in_place_of(TypedId id, const Program& program, const Things& things,
+                                  const std::vector<TypedId> FoldMap::*representatives) {
+  for (const FoldMap& fold : program.folds) {
+    const auto& map = fold.*representatives;
+    if (id.index() < map.size() && map[id.index()] != id) return things[map[id.index()].index()].name;
+  }
+  return "";
+}
+
 CostCategory main_category(const CostVector& cost) {
   const auto largest = std::max_element(cost.part.begin(), cost.part.end());
   return static_cast<CostCategory>(largest - cost.part.begin());
@@ -40,13 +51,17 @@ void TraceObserver::begin(const Platform& platform, const Program& program) {
   const std::int64_t limit = trace_.limit;
   *this = TraceObserver(limit);
   trace_.tracks.push_back({TrackKind::program, "program"});
-  for (const Device& device : platform.devices()) {
+  for (std::uint32_t d = 0; d < platform.devices().size(); ++d) {
     device_tracks_.push_back(static_cast<std::uint32_t>(trace_.tracks.size()));
-    trace_.tracks.push_back({TrackKind::device, device.name});
+    trace_.tracks.push_back(
+        {TrackKind::device, platform.devices()[d].name,
+         simulated_in_place_of(DeviceId(d), program, platform.devices(), &FoldMap::device_representative)});
   }
-  for (const Link& link : platform.links()) {
+  for (std::uint32_t l = 0; l < platform.links().size(); ++l) {
     lanes_.push_back({{static_cast<std::uint32_t>(trace_.tracks.size())}, {SimTime()}});
-    trace_.tracks.push_back({TrackKind::link, link.name});
+    trace_.tracks.push_back(
+        {TrackKind::link, platform.links()[l].name,
+         simulated_in_place_of(LinkId(l), program, platform.links(), &FoldMap::link_representative)});
   }
   for (const std::string& label : program.labels) label_names_.push_back(name_index(label));
   level_.assign(platform.memories().size(), Bytes());
@@ -90,7 +105,7 @@ void TraceObserver::add_program_slice(const SegmentRun& run) {
   }
   std::string name = run.segment.name;
   if (run.iterations > 1) name += " (1 of " + std::to_string(run.iterations) + ")";
-  trace_.slices.push_back({0, run.begin, run.duration, name_index(name), CostCategory::other, Bytes()});
+  trace_.slices.push_back({0, run.begin, run.duration, name_index(name), CostCategory::other, Bytes(), run.iterations});
 }
 
 void TraceObserver::add_ops(const SegmentRun& run) {

@@ -18,6 +18,7 @@ enum class TrackKind : std::uint8_t { program, device, link };
 struct TraceTrack {
   TrackKind kind = TrackKind::program;
   std::string name;
+  std::string same_as = {};  // what was simulated in its place, in folded segments; empty: nothing
 };
 
 struct TraceSlice {
@@ -26,7 +27,8 @@ struct TraceSlice {
   SimTime duration;
   std::uint32_t name = 0;  // index into Trace::names
   CostCategory category = CostCategory::other;
-  Bytes bytes;  // of a transfer
+  Bytes bytes;                  // of a transfer
+  std::int64_t iterations = 1;  // of a part of the program: how often it runs; shown is the first time
 };
 
 // The level of a memory from an instant on.

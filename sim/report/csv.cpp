@@ -1,5 +1,8 @@
 // One line of headings and one row: for spreadsheets and sweeps.
 
+#include <charconv>
+#include <string_view>
+
 #include "sim/report/report.hpp"
 #include "sim/report/result_columns.hpp"
 
@@ -17,16 +20,30 @@ std::vector<std::string> csv_row(const Report& report) {
   return row;
 }
 
+namespace {
+
+// A spreadsheet takes a text that begins so for a formula. Numbers may have a sign.
+bool looks_like_formula(const std::string& cell) {
+  if (cell.empty() || std::string_view("=+-@\t\r").find(cell.front()) == std::string_view::npos) return false;
+  double number = 0;
+  const char* const first = cell.data() + (cell.front() == '+' ? 1 : 0);
+  const auto [end, error] = std::from_chars(first, cell.data() + cell.size(), number);
+  return error != std::errc() || end != cell.data() + cell.size();
+}
+
+}  // namespace
+
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line += ',';
-    if (cells[i].find_first_of(",\"\r\n") == std::string::npos) {
-      line += cells[i];
+    const std::string cell = (looks_like_formula(cells[i]) ? "'" : "") + cells[i];
+    if (cell.find_first_of(",\"\r\n") == std::string::npos) {
+      line += cell;
       continue;
     }
     line += '"';
-    for (const char c : cells[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    for (const char c : cell) line += c == '"' ? std::string("\"\"") : std::string(1, c);
     line += '"';
   }
   return line + '\n';

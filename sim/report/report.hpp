@@ -123,7 +123,8 @@ std::string to_csv(const Report& report);  // a header line and a row
 // axes.
 std::vector<std::string> csv_header();
 std::vector<std::string> csv_row(const Report& report);
-// One line of comma-separated values with its line end; cells are quoted where they need it.
+// One line of comma-separated values with its line end. Cells are quoted where they need it, and an apostrophe stands
+// before a text that a spreadsheet would run as a formula.
 std::string csv_line(const std::vector<std::string>& cells);
 
 std::string_view name(RunMode mode);

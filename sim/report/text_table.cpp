@@ -17,12 +17,24 @@ void TextTable::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> TextTable::widths() const {
+std::vector<std::size_t> TextTable::widths(std::size_t width) const {
   std::vector<std::size_t> result;
   for (std::size_t c = 0; c < headings_.size(); ++c) {
     std::size_t widest = text_width(headings_[c]);
     for (const auto& row : rows_) widest = std::max(widest, text_width(row[c]));
     result.push_back(widest);
+  }
+  std::size_t used = 0;
+  for (const std::size_t column : result) used += 2 + column;
+  while (used > width) {
+    std::size_t longest = result.size();
+    for (std::size_t c = 0; c < result.size(); ++c) {
+      if (aligns_[c] != Align::left || result[c] <= k_least_text) continue;
+      if (longest == result.size() || result[c] > result[longest]) longest = c;
+    }
+    if (longest == result.size()) break;
+    --result[longest];
+    --used;
   }
   return result;
 }
@@ -30,7 +42,7 @@ std::vector<std::size_t> TextTable::widths() const {
 std::size_t TextTable::columns_beyond(std::size_t width) const {
   std::size_t used = 0;
   std::size_t shown = 0;
-  for (const std::size_t column : widths()) {
+  for (const std::size_t column : widths(width)) {
     used += 2 + column;
     if (used > width) break;
     ++shown;
@@ -39,14 +51,15 @@ std::size_t TextTable::columns_beyond(std::size_t width) const {
 }
 
 std::string TextTable::text(std::size_t width) const {
-  const std::vector<std::size_t> columns = widths();
+  const std::vector<std::size_t> columns = widths(width);
   const std::size_t shown = headings_.size() - columns_beyond(width);
   std::string result;
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
     for (std::size_t c = 0; c < shown; ++c) {
-      const std::string blanks(columns[c] - text_width(cells[c]), ' ');
-      text += "  " + (aligns_[c] == Align::left ? cells[c] + blanks : blanks + cells[c]);
+      const std::string cell = fit_width(cells[c], columns[c]);
+      const std::string blanks(columns[c] - text_width(cell), ' ');
+      text += "  " + (aligns_[c] == Align::left ? cell + blanks : blanks + cell);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     result += text + '\n';

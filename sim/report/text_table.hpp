@@ -15,13 +15,15 @@ class TextTable {
   void column(std::string_view heading, Align align);
   // As many cells as columns.
   void row(std::vector<std::string> cells);
-  // Lines without blanks at their ends; columns that would stand beyond `width` are left out.
+  // Lines without blanks at their ends. What is wider than `width` loses the ends of its longest texts, down to
+  // k_least_text, and then its last columns.
   std::string text(std::size_t width = 100) const;
   // How many columns `text` would leave out.
   std::size_t columns_beyond(std::size_t width) const;
 
  private:
-  std::vector<std::size_t> widths() const;
+  static constexpr std::size_t k_least_text = 24;
+  std::vector<std::size_t> widths(std::size_t width) const;
   std::vector<std::string> headings_;
   std::vector<Align> aligns_;
   std::vector<std::vector<std::string>> rows_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "sim/core/json_writer.hpp"
 
 namespace podsim {
@@ -19,6 +22,26 @@ int process(TrackKind kind) {
 
 constexpr int k_memory_process = 4;
 
+// By category, of the colours that viewers of this format know by name.
+constexpr std::array<std::string_view, k_cost_categories> k_colours = {
+    "thread_state_running",  // compute
+    "thread_state_runnable",
+    "thread_state_iowait",  // exchange
+    "yellow",
+    "rail_response",  // inter_device
+    "rail_load",
+    "olive",  // off_chip_memory
+    "rail_animation",
+    "good",  // weight_update
+    "grey",
+    "white",  // bubble
+    "generic_work",
+};
+
+std::string track_name(const TraceTrack& track) {
+  return track.same_as.empty() ? track.name : track.name + " (simulated as " + track.same_as + ")";
+}
+
 void add_event(std::string& text, const std::string& event) {
   text += (text.back() == '[' ? "\n" : ",\n") + event;
 }
@@ -35,7 +58,7 @@ void add_metadata(std::string& text, const Trace& trace) {
   for (std::size_t t = 0; t < trace.tracks.size(); ++t) {
     const int pid = process(trace.tracks[t].kind);
     add_event(text, fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", pid,
-                                t + 1, json_quoted(trace.tracks[t].name)));
+                                t + 1, json_quoted(track_name(trace.tracks[t]))));
     add_event(text,
               fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
                           pid, t + 1, t + 1));
@@ -49,6 +72,10 @@ void add_slices(std::string& text, const Trace& trace) {
                                     process(kind), slice.track + 1, microseconds(slice.begin),
                                     microseconds(slice.duration), json_quoted(trace.names[slice.name]),
                                     kind == TrackKind::program ? "program" : name(slice.category));
+    if (kind != TrackKind::program) {
+      event += fmt::format(R"(,"cname":"{}")", k_colours[static_cast<std::size_t>(slice.category)]);
+    }
+    if (slice.iterations > 1) event += fmt::format(R"(,"args":{{"runs":{},"shown":1}})", slice.iterations);
     if (kind == TrackKind::link) event += fmt::format(R"(,"args":{{"bytes":{}}})", slice.bytes.count());
     add_event(text, event + "}");
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "sim/core/json_writer.hpp"
 #include "sim/report/report.hpp"
@@ -33,7 +32,7 @@ std::string percent(const std::optional<double>& value, bool sign) {
 }
 
 std::string standing(const ValidatedCase& one) {
-  if (!one.lower_bound.empty()) return one.below_bound() ? "lower bound, PREDICTION BELOW IT" : "lower bound";
+  if (!one.lower_bound.empty()) return one.below_bound() ? "BELOW BOUND" : "lower bound";
   if (!one.excluded.empty()) return "excluded";
   return one.fitted ? "fitted" : "held out";
 }
@@ -43,33 +42,46 @@ std::string judgement(const ValidatedCase& one) {
   return one.wrong() ? "WRONG" : "right";
 }
 
+// A table for each quantity, in the order of their first cases.
 std::string case_lines(const Validation& validation) {
   const bool operators = validation.operators_alone();
-  TextTable table;
-  table.column("case", Align::left);
-  table.column("measured", Align::right);
-  table.column("predicted", Align::right);
-  table.column("error", Align::right);
-  table.column("of", Align::left);
-  table.column("is", Align::left);
-  bool any = false;
   std::size_t left_out = 0;
+  std::vector<const ValidatedCase*> shown;
   for (const ValidatedCase& one : validation.cases) {
     if (!one.ran()) continue;
-    any = true;
     if (one.is_operator() && !operators) {
       ++left_out;
-      continue;
+    } else {
+      shown.push_back(&one);
     }
-    const bool point = one.is_point();
-    table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
-               point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
-               point ? "memory" : one.quantity, standing(one)});
   }
-  if (!any) return "  no case could be run\n";
-  if (left_out == 0) return table.text(SIZE_MAX);
-  return table.text(SIZE_MAX) +
-         fmt::format("  and {} single operators, in groups below; --format json lists them.\n", left_out);
+  std::vector<std::string> quantities;
+  for (const ValidatedCase* one : shown) {
+    if (std::ranges::find(quantities, one->quantity) == quantities.end()) quantities.push_back(one->quantity);
+  }
+  std::string text;
+  for (const std::string& quantity : quantities) {
+    TextTable table;
+    table.column("case", Align::left);
+    table.column("measured", Align::right);
+    table.column("predicted", Align::right);
+    table.column("error", Align::right);
+    table.column("is", Align::left);
+    for (const ValidatedCase* shown_case : shown) {
+      const ValidatedCase& one = *shown_case;
+      if (one.quantity != quantity) continue;
+      const bool point = one.is_point();
+      table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
+                 point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
+                 standing(one)});
+    }
+    text += (text.empty() ? "" : "\n") + (quantity == k_fits ? std::string("memory") : quantity) + '\n';
+    text += table.text();
+  }
+  if (left_out > 0) {
+    text += fmt::format("\nand {} single operators, in groups below; --format json lists them\n", left_out);
+  }
+  return text.empty() ? "no case could be run\n" : text;
 }
 
 std::string group_lines(const std::vector<ValidationGroup>& groups) {
@@ -83,7 +95,7 @@ std::string group_lines(const std::vector<ValidationGroup>& groups) {
                percent(group.maximum_pct, false), percent(group.bias_pct, true), significant(group.spearman),
                group.wrong ? std::to_string(*group.wrong) : "-"});
   }
-  return table.text(SIZE_MAX);
+  return table.text();
 }
 
 std::string skipped_lines(const std::vector<ValidatedCase>& cases) {

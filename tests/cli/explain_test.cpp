@@ -1,10 +1,14 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
+#include "sim/config/value.hpp"
+#include "sim/report/metrics.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/run_command.hpp"
 
+using namespace podsim;
 using namespace podsim::test;
 
 namespace {
@@ -17,7 +21,72 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Paths of all numbers in a JSON report, list indices left out.
+void collect_numbers(const Value& value, const std::string& path, std::vector<std::string>& paths) {
+  if (value.is(Value::Kind::table)) {
+    for (const Value::Member& member : value.members()) {
+      collect_numbers(member.value, path.empty() ? member.key : path + "." + member.key, paths);
+    }
+  } else if (value.is(Value::Kind::array)) {
+    for (const Value& element : value.elements()) collect_numbers(element, path, paths);
+  } else if (value.is(Value::Kind::integer) || value.is(Value::Kind::floating)) {
+    paths.push_back(path);
+  }
+}
+
+bool is_metric(const std::string& path) {
+  for (const MetricSpec& metric : metrics()) {
+    if (path == metric.name) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST_CASE("explain: every number of a report is explained, with its formula or where it is read") {
+  // Keys of the plan and constants are explained as such; tables and values of a family, and memory by category, have
+  // names of their own.
+  const std::vector<std::string> k_apart = {"inputs.",         "provenance.",     "tables.",
+                                            "values.",         "memory_account.", "devices.memories.categories.",
+                                            "verdict.why_not."};
+  for (const char* experiment : {"bert-large-bow-pod16", "llama-3-70b-sn40l-8", "gpt2-xl-two-sn30"}) {
+    CAPTURE(experiment);
+    const CommandResult run =
+        run_command(shell_quoted(program()) + " run " + experiment + " --engine native --format json", source_dir());
+    Diagnostics diagnostics;
+    const std::optional<Value> report = parse_json(run.out, "report.json", diagnostics);
+    REQUIRE_MESSAGE(report.has_value(), diagnostics.to_text());
+    std::vector<std::string> paths;
+    collect_numbers(*report, "", paths);
+    CHECK(paths.size() > 100);
+    for (std::string path : paths) {
+      bool apart = false;
+      for (const std::string& prefix : k_apart) apart = apart || path.starts_with(prefix);
+      // A device's parts mean what those of the step do.
+      if (path.starts_with("devices.breakdown_s.")) path = "step" + path.substr(std::string("devices").size());
+      if (!apart) CHECK_MESSAGE(is_metric(path), path);
+    }
+  }
+  for (const MetricSpec& metric : metrics()) {
+    const std::string text = explain("metric " + std::string(metric.name)).out;
+    CHECK_MESSAGE(text.starts_with(std::string(metric.name) + ": "), metric.name);
+    CHECK_MESSAGE(has(text, "\n  formula      "), metric.name);
+  }
+}
+
+TEST_CASE("explain: every constant tells its source and how sure it is") {
+  const std::string names = run_command(shell_quoted(program()) + " list constants", source_dir()).out;
+  std::size_t constants = 0;
+  for (std::size_t at = 0; at < names.size(); at = names.find('\n', at) + 1, ++constants) {
+    if (constants % 16 != 0) continue;  // a sample: each is a process
+    const std::string name = names.substr(at, names.find('\n', at) - at);
+    CAPTURE(name);
+    const std::string text = explain("constant " + name).out;
+    CHECK(has(text, "\n  source       "));
+    CHECK(has(text, "\n  confidence   "));
+  }
+  CHECK(constants > 100);
+}
 
 TEST_CASE("explain: a key by its last part tells type, range, effect and source") {
   const CommandResult result = explain("gradient_accumulation_steps");

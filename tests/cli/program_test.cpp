@@ -129,7 +129,7 @@ TEST_CASE("program: a missing file and a folder in place of a file are the user'
 
 TEST_CASE("program: list prints names one a line") {
   CHECK(podsim_run("list engines").out == "native\nsimgrid\n");
-  CHECK(podsim_run("list formats").out == "csv\njson\ntext\n");
+  CHECK(podsim_run("list formats").out == "csv\nhtml\njson\nmarkdown\ntext\n");
   CHECK(podsim_run("list verbs").out == "run\ncheck\nsweep\ncompare\nvalidate\nloss-scale\nlist\nexplain\nhelp\n");
   const CommandResult models = podsim_run("list models");
   CHECK(models.exit_code == 0);
@@ -140,7 +140,7 @@ TEST_CASE("program: list prints names one a line") {
 TEST_CASE("program: list of an unknown kind names the kinds") {
   check_usage_error(podsim_run("list sytems"),
                     "podsim: nothing is listed as \"sytems\"; expected systems, chips, models, software, experiments, "
-                    "families, model-types, keys, constants, metrics, engines, formats, verbs; did you mean "
+                    "families, model-types, keys, constants, metrics, engines, formats, verbs, kinds; did you mean "
                     "\"systems\"? (see `podsim list --help`)\n");
 }
 

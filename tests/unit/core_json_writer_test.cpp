@@ -32,6 +32,19 @@ TEST_CASE("json writer: nested levels are indented by two spaces, empty ones sta
         "  \"yes\": true\n}\n");
 }
 
+TEST_CASE("json writer: the compact layout has the same values on one line") {
+  JsonWriter json(JsonLayout::compact);
+  json.begin_object();
+  json.member("name", "x");
+  json.key("list");
+  json.begin_array();
+  json.value(1);
+  json.null();
+  json.end_array();
+  json.end_object();
+  CHECK(json.text() == "{\"name\":\"x\",\"list\":[1,null]}\n");
+}
+
 TEST_CASE("json writer: numbers are exact and shortest") {
   JsonWriter json;
   json.begin_array();

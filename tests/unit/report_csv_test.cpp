@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/config/csv.hpp"
 #include "sim/report/make_report.hpp"
 #include "sim/report/report.hpp"
+#include "tests/support/hostile_texts.hpp"
 #include "tests/support/sample_report.hpp"
 
 using namespace podsim;
@@ -58,4 +60,24 @@ TEST_CASE("csv report: the outlook of a loss scale, an infinite one empty") {
 
 TEST_CASE("csv report: cells with commas, quotes or line ends are quoted") {
   CHECK(csv_line({"a", "b,c", "say \"x\"", "two\nlines", ""}) == "a,\"b,c\",\"say \"\"x\"\"\",\"two\nlines\",\n");
+}
+
+TEST_CASE("csv report: a text that a spreadsheet would run is marked as text, a signed number is not") {
+  CHECK(csv_line({"=1+1", "@SUM(A1)", "-o3 --num-tiles 4", "+x", "\tx"}) ==
+        "'=1+1,'@SUM(A1),'-o3 --num-tiles 4,'+x,'\tx\n");
+  CHECK(csv_line({"-1.5", "+2", "-3e-5", "a=b", "-"}) == "-1.5,+2,-3e-5,a=b,'-\n");
+}
+
+TEST_CASE("csv report: names stay in their cell, whatever they hold") {
+  for (const std::string& text : test::hostile_texts()) {
+    CAPTURE(text.substr(0, 60));
+    Report report = test::sample_report();
+    report.name = text;
+    Diagnostics diagnostics;
+    const std::optional<CsvTable> table = parse_csv(to_csv(report), "report.csv", diagnostics);
+    REQUIRE_MESSAGE(table.has_value(), diagnostics.to_text());
+    CHECK(table->rows.size() == 1);
+    CHECK(table->rows[0].cells[0].ends_with(text));
+    CHECK(table->rows[0].cells[1] == "duo");
+  }
 }

@@ -15,12 +15,14 @@ const VerbSpec& check_spec() {
       "check [EXPERIMENT] [options]",
       "Tell whether an experiment fits, without simulating it.",
       "Exit code 3 when it does not fit.",
-      joined(experiment_options(), {{"format", "NAME", "text (default), json or csv"},
+      joined(experiment_options(), {report_format_option(),
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"force", "", "let --out replace files"},
                                     {"quiet", "", "no warnings on standard error"}}),
       {"podsim check bert-large-squad-bow-pod16 --set ipu.replication_factor=1",
-       "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"}};
+       "podsim check experiment.toml --set ipu.gradient_accumulation_steps=64 --format json"},
+      1,
+      "experiments"};
   return k_spec;
 }
 

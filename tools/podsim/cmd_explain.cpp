@@ -35,7 +35,7 @@ std::string explain_key(const ReferenceKey& key) {
 
 std::string explain_metric(const MetricSpec& metric) {
   return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) +
-         line("formula", metric.formula);
+         line("formula", metric.formula.empty() ? "read off the simulation or the plan" : metric.formula);
 }
 
 std::string explain_constant(const ReferenceConstant& entry) {
@@ -155,7 +155,8 @@ const VerbSpec& explain_spec() {
        {"configs", "DIR", "use this folder in place of the shipped configs"}},
       {"podsim explain gradient_accumulation_steps",
        "podsim explain op \"conv 4x64x56x56 -> 64 k3\" --system bow-pod16"},
-      100};
+      100,
+      "keys metrics constants"};
   return k_spec;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -20,7 +21,7 @@ constexpr std::array<const char*, 5> k_folders{"systems", "chips", "models", "so
 std::vector<std::string> kinds() {
   std::vector<std::string> result(k_folders.begin(), k_folders.end());
   result.insert(result.end(),
-                {"families", "model-types", "keys", "constants", "metrics", "engines", "formats", "verbs"});
+                {"families", "model-types", "keys", "constants", "metrics", "engines", "formats", "verbs", "kinds"});
   return result;
 }
 
@@ -34,8 +35,13 @@ std::vector<std::string> shipped(const ConfigFiles& configs, const std::string& 
 }
 
 std::vector<std::string> names_of(const std::string& kind, const ConfigFiles& configs) {
+  if (kind == "kinds") return kinds();
   if (kind == "engines") return {"native", "simgrid"};
-  if (kind == "formats") return {"csv", "json", "text"};
+  if (kind == "formats") {
+    std::vector<std::string> formats(report_format_option().choices.begin(), report_format_option().choices.end());
+    std::sort(formats.begin(), formats.end());
+    return formats;
+  }
   if (kind == "verbs") return verb_names();
   const Catalog catalog = make_catalog();
   std::vector<std::string> names;
@@ -71,9 +77,11 @@ const VerbSpec& list_spec() {
       "list [KIND] [options]",
       "Print the names that podsim knows, one a line.",
       "KIND: systems, chips, models, software, experiments, families, model-types, keys, constants, metrics, engines,\n"
-      "formats, verbs; without a kind: all but keys, constants and metrics.",
+      "formats, verbs, kinds (these words); without a kind: all but keys, constants, metrics and kinds.",
       {{"configs", "DIR", "use this folder in place of the shipped configs"}},
-      {"podsim list systems", "podsim list models"}};
+      {"podsim list systems", "podsim list models"},
+      1,
+      "kinds"};
   return k_spec;
 }
 
@@ -94,7 +102,7 @@ ExitCode cmd_list(const Arguments& arguments) {
   }
   std::string text;
   for (const std::string& kind : kinds()) {
-    if (kind == "keys" || kind == "constants" || kind == "metrics") continue;
+    if (kind == "keys" || kind == "constants" || kind == "metrics" || kind == "kinds") continue;
     text += (text.empty() ? "" : "\n") + kind + "\n";
     for (const std::string& name : names_of(kind, configs)) text += "  " + name + '\n';
   }

@@ -14,6 +14,7 @@
 #include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/loss_scale_page.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 
@@ -21,6 +22,9 @@ namespace podsim {
 namespace {
 
 using namespace loss_scaling;
+
+constexpr std::size_t k_width = 100;
+constexpr std::size_t k_label = 23;  // with the blanks around it
 
 std::string share(double value) {
   return value == 0 ? "0" : fmt::format("{:.2g}", value);
@@ -192,16 +196,7 @@ std::string tensor_table(const std::vector<TensorHistory>& tensors) {
   for (const char* heading : {"flushed", "most", "subnormal", "at edge", "overflowed"}) {
     table.column(heading, Align::right);
   }
-  std::vector<TensorHistory> worst;
-  for (const TensorHistory& tensor : tensors) {
-    auto same = std::find_if(worst.begin(), worst.end(), [&](const auto& known) { return known.name == tensor.name; });
-    if (same == worst.end()) {
-      worst.push_back(tensor);
-    } else if (tensor.flushed.median + tensor.at_edge.median > same->flushed.median + same->at_edge.median) {
-      *same = tensor;
-    }
-  }
-  for (const TensorHistory& t : worst) {
+  for (const TensorHistory& t : worst_of_each(tensors)) {
     table.row({t.name + (t.layer < 0 ? "" : fmt::format(" {}", t.layer)), share(t.flushed.median),
                share(t.flushed.highest), share(t.subnormal.median), share(t.at_edge.median),
                share(t.overflowed.highest)});
@@ -209,12 +204,10 @@ std::string tensor_table(const std::vector<TensorHistory>& tensors) {
   return table.text();
 }
 
-std::string to_text(const Plan& plan, const Analysis& analysis) {
+std::vector<PageFact> facts_of(const Analysis& analysis) {
   const Trajectory& t = analysis.trajectory;
-  std::string text = plan.name + "\n";
-  const auto line = [&text](std::string_view name, const std::string& content) {
-    text += fmt::format("  {:<20} {}\n", name, content);
-  };
+  std::vector<PageFact> facts;
+  const auto line = [&facts](const std::string& name, const std::string& content) { facts.push_back({name, content}); };
   line("mode", analysis.mode);
   line("verdict", std::string(name(verdict_of(analysis))));
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
@@ -234,6 +227,15 @@ std::string to_text(const Plan& plan, const Analysis& analysis) {
   line("update loss",
        t.skipped_updates > 0 ? share(t.update_loss) + " of the updates" : "1 - cos = " + share(t.update_loss));
   for (const std::string& note : analysis.notes) line("note", note);
+  return facts;
+}
+
+std::string to_text(const Plan& plan, const Analysis& analysis) {
+  const Trajectory& t = analysis.trajectory;
+  std::string text = plan.name + "\n";
+  for (const PageFact& fact : facts_of(analysis)) {
+    text += fmt::format("  {:<20} {}\n", fact.label, wrapped(fact.value, k_width - k_label, k_label));
+  }
   text += "\nshares of non-zero values over the updates: median, most for flushed and overflowed\n";
   text += tensor_table(t.tensors);
   return text;
@@ -250,7 +252,7 @@ std::string published_text(const std::vector<PublishedScale>& scales) {
                fmt::format("2^{}", scale.window.high), scale.inside() ? "inside" : "outside", scale.source});
   }
   const PublishedSummary summary = summary_of(scales);
-  std::string text = table.text(200);
+  std::string text = table.text();
   text += fmt::format("\n{} of {} inside; median width {} octaves", summary.inside, summary.count,
                       format_number(summary.median_width));
   if (summary.rank_correlation) text += fmt::format("; rank correlation {:.2f}", *summary.rank_correlation);
@@ -292,21 +294,25 @@ const VerbSpec& loss_scale_spec() {
       "The section [loss_scaling] chooses the controller; see `podsim explain loss_scaling.mode`.",
       joined(experiment_options(), {{"published", "", "list constant scales known to train, inside or outside"},
                                     {"seed", "N", "seed of everything drawn; as loss_scaling.seed"},
-                                    {"format", "NAME", "text (default) or json"},
+                                    {"format", "NAME", "", false, {"text", "json", "html", "markdown"}},
                                     {"quiet", "", "no warnings on standard error"}}),
       {"podsim loss-scale bert-large-bow-pod16 --set loss_scaling.mode=popart_als",
-       "podsim loss-scale experiment.toml --set loss_scaling.initial=4096 --format json"}};
+       "podsim loss-scale experiment.toml --set loss_scaling.initial=4096 --format json"},
+      1,
+      "experiments"};
   return k_spec;
 }
 
 ExitCode cmd_loss_scale(const Arguments& arguments) {
-  const bool json = choice_option(arguments, "format", {"text", "json"}) == "json";
+  const std::string format = choice_option(arguments, "format", {"text", "json", "html", "markdown"});
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   if (arguments.has("published")) {
     if (!arguments.words().empty()) throw UsageError("--published lists all: it takes no experiment");
     const std::vector<PublishedScale> scales = published_scales(catalog, configs);
-    print(json ? published_json(scales) : published_text(scales));
+    print(format == "json"   ? published_json(scales)
+          : format == "text" ? published_text(scales)
+                             : formatted(published_scales_page(scales), "", format));
     return ExitCode::done;
   }
   Experiment experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front());
@@ -314,7 +320,13 @@ ExitCode cmd_loss_scale(const Arguments& arguments) {
   const Plan plan = plan_from(experiment, catalog, configs);
   const Analysis analysis = analyse(plan, experiment.document, catalog, configs);
   if (!arguments.has("quiet") && !analysis.warnings.all().empty()) print_error(analysis.warnings.to_text());
-  print(json ? to_json(plan, analysis) : to_text(plan, analysis));
+  if (format == "text") {
+    print_report(to_text(plan, analysis));
+  } else if (format == "json") {
+    print(to_json(plan, analysis));
+  } else {
+    print(formatted(loss_scale_page(plan, analysis, facts_of(analysis)), plan.inputs_sha256, format));
+  }
   return ExitCode::done;
 }
 

@@ -21,7 +21,7 @@ const VerbSpec& run_spec() {
       "Simulate an experiment and report time, fit and bottleneck.",
       "EXPERIMENT is a file, or one of `podsim list experiments`. Exit code 3 when it does not fit.",
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
-                                    {"format", "NAME", "text (default), json or csv"},
+                                    report_format_option(),
                                     {"out", "DIR", "also write the report and plan.toml there"},
                                     {"trace", "FILE", "write a timeline that Perfetto opens"},
                                     {"view", "NAME", "further tables: critical-path (what the run waited for)"},
@@ -34,7 +34,9 @@ const VerbSpec& run_spec() {
                                     {"verbose", "", "say what is done and how long it took"}}),
       {"podsim run bert-large-bow-pod16 --engine native",
        "podsim run --system bow-pod16 --model config.json --ipu-config ipu_config.json --set "
-       "workload.sequence_length=128"}};
+       "workload.sequence_length=128"},
+      1,
+      "experiments"};
   return k_spec;
 }
 
@@ -60,6 +62,8 @@ ExitCode cmd_run(const Arguments& arguments) {
   std::vector<Observer*> observers;
   if (arguments.has("view")) observers.push_back(&critical_path);
   if (!trace_file.empty()) observers.push_back(&trace);
+  TimelineObserver timeline;
+  if (output.has_timeline()) observers.push_back(&timeline);
   const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
@@ -67,12 +71,18 @@ ExitCode cmd_run(const Arguments& arguments) {
   report.tables.insert(report.tables.end(), further.begin(), further.end());
   if (loss_scale) add_loss_scale(*loss_scale, report);
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");
-  if (report.engine && !trace_file.empty()) write_file(trace_file, to_trace_json(trace.trace()));
+  if (report.engine && !trace_file.empty()) {
+    write_file(trace_file, to_trace_json(trace.trace()));
+    if (trace.trace().left_out > 0 && !arguments.has("quiet")) {
+      print_error(fmt::format("--trace: {} further events are left out, above the limit of {}; the trace says where",
+                              trace.trace().left_out, trace.trace().limit));
+    }
+  }
   if (report.engine && arguments.has("verbose")) {
     print_error(fmt::format("engine {}: {} events in {:.6f} s of wall time", report.engine->name, report.engine->events,
                             report.engine->wall_s));
   }
-  return output.show(plan, report);
+  return output.show(plan, report, report.engine && output.has_timeline() ? &timeline.timeline() : nullptr);
 }
 
 }  // namespace podsim

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "models/catalog.hpp"
+#include "sim/core/sha256.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
+#include "sim/study/validate_page.hpp"
 #include "tools/podsim/comparison.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
@@ -37,6 +39,21 @@ std::optional<double> tolerance_from(const Arguments& arguments) {
   return tolerance;
 }
 
+// Of the tables alone; what else decides a validation are the program's own files.
+std::string hash_of(const std::vector<ReferenceTable>& tables) {
+  Sha256 hash;
+  for (const ReferenceTable& table : tables) hash.update(table.text);
+  return hash.finish();
+}
+
+std::string formatted(const Validation& validation, const std::vector<ReferenceTable>& tables,
+                      const std::string& format) {
+  if (format == "json") return to_json(validation);
+  if (format == "csv") return to_csv(validation);
+  if (format == "text") return to_text(validation);
+  return formatted(validation_page(validation), hash_of(tables), format);
+}
+
 }  // namespace
 
 const VerbSpec& validate_spec() {
@@ -48,7 +65,7 @@ const VerbSpec& validate_spec() {
       "--tolerance, a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never "
       "counted.",
       {{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
-       {"format", "NAME", "text (default), json or csv"},
+       report_format_option(),
        {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
        {"overlay", "FILE.toml", "constants that replace those shipped", true},
        {"configs", "DIR", "use this folder instead of the configs in the program"},
@@ -59,7 +76,7 @@ const VerbSpec& validate_spec() {
 }
 
 ExitCode cmd_validate(const Arguments& arguments) {
-  const std::string format = choice_option(arguments, "format", {"text", "json", "csv"});
+  const std::string format = choice_option(arguments, report_format_option());
   const std::optional<double> tolerance = tolerance_from(arguments);
   const ConfigFiles configs = configs_from(arguments);
   const std::vector<ReferenceTable> tables = tables_from(arguments, configs);
@@ -67,7 +84,8 @@ ExitCode cmd_validate(const Arguments& arguments) {
   const Validation validation = validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
-  print(format == "json" ? to_json(validation) : format == "csv" ? to_csv(validation) : to_text(validation));
+  const std::string text = formatted(validation, tables, format);
+  format == "text" ? print_report(text) : print(text);
   if (!diagnostics.all().empty()) print_error(diagnostics.to_text());
   if (std::ranges::none_of(validation.cases, &ValidatedCase::ran)) {
     print_error("podsim: no case ran: nothing was compared\n");

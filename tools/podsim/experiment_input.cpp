@@ -6,6 +6,7 @@
 
 #include "models/loss_scaling/outlook.hpp"
 #include "sim/core/json_writer.hpp"
+#include "sim/report/report_page.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/version.hpp"
 
@@ -15,20 +16,25 @@ namespace {
 const Place k_command_line{"command line", 0, 0};
 
 std::string report_extension(const std::string& format) {
-  return format == "text" ? "txt" : format;
+  return format == "text" ? "txt" : format == "markdown" ? "md" : format;
 }
 
 }  // namespace
 
 std::vector<OptionSpec> experiment_options() {
-  return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16"},
-          {"model", "NAME|FILE", "a shipped model or a config.json"},
+  return {{"system", "NAME|FILE", "the machine, e.g. bow-pod16", false, {}, "systems"},
+          {"model", "NAME|FILE", "a shipped model or a config.json", false, {}, "models"},
           {"ipu-config", "FILE", "an Optimum Graphcore ipu_config.json"},
           {"compile", "TEXT|@FILE", "a SambaFlow compile command"},
           {"launch", "TEXT|@FILE", "the command that runs its program"},
-          {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true},
+          {"set", "KEY=VALUE", "set any key or constant, see `podsim list keys`", true, {}, "keys"},
           {"overlay", "FILE", "constants that replace shipped ones", true},
           {"configs", "DIR", "use this folder in place of the shipped configs"}};
+}
+
+const OptionSpec& report_format_option() {
+  static const OptionSpec k_option{"format", "NAME", "", false, {"text", "json", "csv", "html", "markdown"}};
+  return k_option;
 }
 
 std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second) {
@@ -98,16 +104,25 @@ std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& expe
   return loss_scaling::outlook_for(plan, experiment.document, catalog, configs, plan.warnings);
 }
 
-std::string formatted(Report report, const std::string& format) {
+std::string formatted(Report report, const std::string& format, const Timeline* timeline) {
   report.tool_version = version();
   report.tool_commit = commit();
   if (format == "json") return to_json(report);
   if (format == "csv") return to_csv(report);
+  if (format == "html") return to_html(report_page(report, timeline));
+  if (format == "markdown") return to_markdown(report_page(report, nullptr));
   return to_text(report);
 }
 
+std::string formatted(Page page, const std::string& inputs_sha256, const std::string& format) {
+  page.tool_version = version();
+  page.tool_commit = commit();
+  page.inputs_sha256 = inputs_sha256;
+  return format == "html" ? to_html(page) : to_markdown(page);
+}
+
 ReportOutput::ReportOutput(const Arguments& arguments)
-    : format_(choice_option(arguments, "format", {"text", "json", "csv"})),
+    : format_(choice_option(arguments, report_format_option())),
       folder_(arguments.value("out").value_or("")),
       warn_(!arguments.has("quiet")) {
   if (folder_.empty()) return;
@@ -115,8 +130,8 @@ ReportOutput::ReportOutput(const Arguments& arguments)
   refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
 }
 
-ExitCode ReportOutput::show(const Plan& plan, const Report& report) const {
-  const std::string text = formatted(report, format_);
+ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {
+  const std::string text = formatted(report, format_, timeline);
   // The text report holds the warnings itself.
   if (warn_ && format_ != "text" && !plan.warnings.all().empty()) print_error(plan.warnings.to_text());
   if (!folder_.empty()) {
@@ -124,7 +139,7 @@ ExitCode ReportOutput::show(const Plan& plan, const Report& report) const {
     write_file(folder_ + "/report." + report_extension(format_), text);
     write_file(folder_ + "/plan.toml", to_toml(plan, folder_));
   }
-  print(text);
+  format_ == "text" ? print_report(text) : print(text);
   return report.verdict.fits() ? ExitCode::done : ExitCode::does_not_fit;
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "sim/config/config_files.hpp"
+#include "sim/observe/timeline.hpp"
 #include "sim/plan/experiment.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/report/page.hpp"
 #include "sim/report/report.hpp"
 #include "tools/podsim/exit_code.hpp"
 #include "tools/podsim/options.hpp"
@@ -17,6 +19,9 @@ namespace podsim {
 
 // --system, --model, …, --set, --overlay, --configs: what run, check and sweep share.
 std::vector<OptionSpec> experiment_options();
+
+// --format with all the formats of a report.
+const OptionSpec& report_format_option();
 
 // `first` and then `second`.
 std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second);
@@ -41,15 +46,20 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
 std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
                                               const ConfigFiles& configs);
 
-// The report with the program's version, in "text", "json" or "csv".
-std::string formatted(Report report, const std::string& format);
+// The report with the program's version, in one of its formats; `timeline` may be null.
+std::string formatted(Report report, const std::string& format, const Timeline* timeline = nullptr);
+
+// The page with the program's version and the hash of its inputs, in "html" or "markdown".
+std::string formatted(Page page, const std::string& inputs_sha256, const std::string& format);
 
 // Prints the report and, with --out, writes report.<format> and plan.toml there. 3 when it does not fit.
 class ReportOutput {
  public:
   // Throws UsageError when files would be overwritten, before anything is simulated.
   explicit ReportOutput(const Arguments& arguments);
-  ExitCode show(const Plan& plan, const Report& report) const;
+  // Whether the format shows a timeline.
+  bool has_timeline() const { return format_ == "html"; }
+  ExitCode show(const Plan& plan, const Report& report, const Timeline* timeline = nullptr) const;
 
  private:
   std::string format_;

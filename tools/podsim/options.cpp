@@ -22,12 +22,6 @@ const std::vector<OptionSpec>& common_options() {
   return k_options;
 }
 
-std::vector<OptionSpec> all_options(const VerbSpec& verb) {
-  std::vector<OptionSpec> options = verb.options;
-  options.insert(options.end(), common_options().begin(), common_options().end());
-  return options;
-}
-
 po::options_description description(const std::vector<OptionSpec>& options) {
   po::options_description result;
   for (const OptionSpec& option : options) {
@@ -49,6 +43,12 @@ po::options_description description(const std::vector<OptionSpec>& options) {
 }
 
 }  // namespace
+
+std::vector<OptionSpec> all_options(const VerbSpec& verb) {
+  std::vector<OptionSpec> options = verb.options;
+  options.insert(options.end(), common_options().begin(), common_options().end());
+  return options;
+}
 
 bool Arguments::has(std::string_view option) const {
   return options_.find(option) != options_.end();
@@ -108,13 +108,23 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
   return result;
 }
 
+std::string option_help(const OptionSpec& option) {
+  if (option.choices.empty()) return std::string(option.help);
+  std::string text;
+  for (std::size_t i = 0; i < option.choices.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == option.choices.size() ? " or " : ", ") + std::string(option.choices[i]);
+    if (i == 0) text += " (default)";
+  }
+  return text + (option.help.empty() ? "" : ": " + std::string(option.help));
+}
+
 std::string help_text(const VerbSpec& verb) {
   std::string text = fmt::format("Usage: podsim {}\n\n{}\n", verb.usage, verb.summary);
   if (!verb.details.empty()) text += fmt::format("{}\n", verb.details);
   text += "\nOptions:\n";
   for (const OptionSpec& option : all_options(verb)) {
     const std::string left = fmt::format("--{} {}", option.name, option.argument);
-    text += fmt::format("  {:<28} {}{}\n", left, option.help, option.repeatable ? " (repeatable)" : "");
+    text += fmt::format("  {:<28} {}{}\n", left, option_help(option), option.repeatable ? " (repeatable)" : "");
   }
   text += "\nExamples:\n";
   for (const std::string_view example : verb.examples) text += fmt::format("  {}\n", example);
@@ -135,6 +145,10 @@ std::optional<std::int64_t> integer_option(const Arguments& arguments, std::stri
     throw UsageError(fmt::format("option --{}: \"{}\" is no whole number", option, *text));
   }
   return number;
+}
+
+std::string choice_option(const Arguments& arguments, const OptionSpec& option) {
+  return choice_option(arguments, option.name, std::vector<std::string>(option.choices.begin(), option.choices.end()));
 }
 
 std::string choice_option(const Arguments& arguments, std::string_view option,

@@ -22,6 +22,8 @@ struct OptionSpec {
   std::string_view argument;  // "NAME|FILE"; empty: a flag
   std::string_view help;
   bool repeatable = false;
+  std::vector<std::string_view> choices = {};  // all values there are, the default first; empty: anything
+  std::string_view listed_as = {};             // the kind of `podsim list` that has its names; empty: none
 };
 
 struct VerbSpec {
@@ -32,6 +34,8 @@ struct VerbSpec {
   std::vector<OptionSpec> options;
   std::vector<std::string_view> examples;  // two
   std::size_t most_words = 1;              // positional arguments
+  std::string_view words_listed_as =
+      {};  // the kinds of `podsim list` that have their names, blanks between; may be empty
 };
 
 class Arguments {
@@ -50,6 +54,12 @@ class Arguments {
 // Throws UsageError: an unknown option (with a suggestion), a missing value, an option given twice, too many words.
 Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arguments);
 
+// What an option does, with its choices in words: "text (default), json or csv".
+std::string option_help(const OptionSpec& option);
+
+// Those of the verb and those that every verb has.
+std::vector<OptionSpec> all_options(const VerbSpec& verb);
+
 // The help of a verb: at most forty lines, two examples at its end.
 std::string help_text(const VerbSpec& verb);
 
@@ -58,6 +68,9 @@ std::string suggestion_for(std::string_view word, const std::vector<std::string>
 
 // A whole number option; throws UsageError for anything else.
 std::optional<std::int64_t> integer_option(const Arguments& arguments, std::string_view option);
+
+// The value of an option that names its choices; the first of them when it is not given. Throws UsageError.
+std::string choice_option(const Arguments& arguments, const OptionSpec& option);
 
 // The value of an option when it is one of `choices`, the first of them when it is not given; throws UsageError.
 std::string choice_option(const Arguments& arguments, std::string_view option, const std::vector<std::string>& choices);

@@ -4,10 +4,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "sim/report/text_colour.hpp"
 #include "tools/podsim/options.hpp"
 
 namespace podsim {
@@ -17,6 +19,15 @@ namespace fs = std::filesystem;
 
 std::string because(const std::string& what, int error) {
   return what + ": " + std::strerror(error);
+}
+
+// https://no-color.org: any value that is not empty counts.
+bool wants_colour() {
+  const char* const refused = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  if (refused != nullptr && *refused != '\0') return false;
+  if (terminal == nullptr || std::string_view(terminal) == "dumb") return false;
+  return ::isatty(STDOUT_FILENO) != 0;
 }
 
 }  // namespace
@@ -32,6 +43,10 @@ void print(std::string_view text) {
       throw UsageError(because("cannot write standard output", errno));
     }
   }
+}
+
+void print_report(std::string_view text) {
+  print(wants_colour() ? coloured(text) : std::string(text));
 }
 
 void print_error(std::string_view text) {

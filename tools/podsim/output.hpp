@@ -13,6 +13,9 @@ struct BrokenPipe {};
 // Writes to standard output at once. Throws BrokenPipe, or UsageError when the output cannot be written.
 void print(std::string_view text);
 
+// The text of a report: in colour on a terminal, unless NO_COLOR is set or TERM is "dumb".
+void print_report(std::string_view text);
+
 // A line to standard error.
 void print_error(std::string_view text);
 

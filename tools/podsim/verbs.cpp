@@ -43,15 +43,26 @@ std::vector<std::string> verb_names() {
   return names;
 }
 
+const std::vector<std::pair<int, std::string_view>>& exit_codes() {
+  static const std::vector<std::pair<int, std::string_view>> k_codes{
+      {0, "done"},         {1, "out of tolerance"}, {2, "bad input"},
+      {3, "does not fit"}, {70, "internal error"},  {130, "interrupted"}};
+  return k_codes;
+}
+
 std::string overview_text() {
   std::string text =
       "Usage: podsim VERB [arguments]\n\n"
       "Predicts how fast a model trains or runs on an accelerator pod, whether it fits, and what limits it.\n\n"
       "Verbs:\n";
   for (const Verb& verb : verbs()) text += fmt::format("  {:<10} {}\n", verb.spec().name, verb.spec().summary);
-  return text +
-         "\n`podsim help VERB` or `podsim VERB --help` tells more; `podsim --version` prints the version.\n"
-         "Exit codes: 0 done, 1 out of tolerance, 2 bad input, 3 does not fit, 70 internal error, 130 interrupted.\n\n"
+  std::string codes = "Exit codes: ";
+  for (const auto& [code, meaning] : exit_codes()) {
+    codes += fmt::format("{}{} {}", code == 0 ? "" : ", ", code, meaning);
+  }
+  return text + "\n`podsim help VERB` or `podsim VERB --help` tells more; `podsim --version` prints the version.\n" +
+         codes +
+         ".\n\n"
          "Examples:\n"
          "  podsim run bert-large-bow-pod16\n"
          "  podsim list systems\n";

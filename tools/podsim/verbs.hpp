@@ -1,6 +1,9 @@
 #pragma once
 // The verbs of the program. Each has a file of its own; to add one, declare it here and list it in verbs.cpp.
 
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/podsim/exit_code.hpp"
@@ -50,6 +53,9 @@ const Verb* find_verb(std::string_view name);
 const Verb* find_kind(const Verb& verb, std::string_view word);  // null: unknown
 
 std::vector<std::string> verb_names();
+
+// What the exit codes of the program mean, in ascending order.
+const std::vector<std::pair<int, std::string_view>>& exit_codes();
 
 // What `podsim`, `podsim --help` and `podsim help` print.
 std::string overview_text();

@@ -1,0 +1,247 @@
+// Charts of the columns of a table, by Chart.js. Each is described by the JSON beside its canvas.
+"use strict";
+
+(function () {
+  const mostBars = 40;
+  const shapes = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded"];
+
+  const column = (table, index) => {
+    const heading = table.tHead.rows[0].cells[index];
+    return {
+      name: heading.dataset.name,
+      unit: heading.dataset.unit || "",
+      numbers: table.written.map((row) => page.number(row.cells[index])),
+      texts: table.written.map((row) => row.cells[index].textContent.trim()),
+    };
+  };
+  const shorter = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+  // Ticks at round numbers of KiB, MiB, … where there are bytes.
+  const step = (unit, most, ticks) => (unit === "byte" && most > 0 ? 2 ** Math.ceil(Math.log2(most / ticks)) : undefined);
+
+  const axis = (unit, logarithmic, title, most, ticks = 6) => ({
+    type: logarithmic ? "logarithmic" : "linear",
+    grid: { color: page.css("--line") },
+    title: { display: Boolean(title), text: title },
+    ticks: {
+      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks), callback: (value) => page.text(Number(value), unit),
+    },
+  });
+
+  // Marks the limit of each bar.
+  const limits = {
+    id: "limits",
+    afterDatasetsDraw(chart, _, options) {
+      if (!options.values) return;
+      const pen = chart.ctx;
+      pen.save();
+      pen.strokeStyle = page.css("--bad");
+      pen.lineWidth = 2;
+      const step = chart.scales.y.height / options.values.length;
+      options.values.forEach((limit, row) => {
+        if (limit === null) return;
+        const x = chart.scales.x.getPixelForValue(limit);
+        const y = chart.scales.y.getPixelForValue(row);
+        pen.beginPath();
+        pen.moveTo(x, y - step * 0.48);
+        pen.lineTo(x, y + step * 0.48);
+        pen.stroke();
+      });
+      pen.restore();
+    },
+  };
+
+  function bars(chart, table, context, note, box) {
+    const labels = column(table, chart.labels);
+    const shown = Math.min(mostBars, table.written.length);
+    if (shown < table.written.length) note("The chart shows the first " + shown + " of " + table.written.length + " rows.");
+    const values = chart.values.map((index) => column(table, index));
+    const limit = chart.limit === undefined ? null : column(table, chart.limit).numbers.slice(0, shown);
+    const unit = values[0].unit;
+    const stacked = chart.kind === "stacked";
+    const narrow = context.canvas.parentElement.clientWidth < 480;
+    const letters = narrow ? 16 : 28;
+    const sums = table.written.slice(0, shown).map((_, row) => values.reduce((sum, each) => sum + each.numbers[row], 0));
+    const most = Math.max(...sums, ...(limit || []).filter((value) => value !== null));
+    if (stacked) page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
+    return {
+      type: "bar",
+      height: 22 * shown + (stacked ? 46 : 64),
+      data: {
+        labels: labels.texts.slice(0, shown),
+        datasets: values.map((series, i) => ({
+          label: series.name,
+          data: series.numbers.slice(0, shown),
+          // A single series has a colour for each row where rows have one.
+          backgroundColor: !stacked && chart.rowColours ? chart.rowColours.map((c) => page.paint(context, c))
+            : page.paint(context, chart.colours[i]),
+          borderColor: page.css("--ink-soft"),
+          borderWidth: stacked ? 0 : 0.5,
+          maxBarThickness: 18,
+        })),
+      },
+      options: {
+        indexAxis: "y",
+        scales: {
+          x: {
+            ...axis(unit, chart.logarithmic, stacked ? "" : values[0].name, most, narrow ? 3 : 6), stacked,
+            suggestedMax: limit ? most : undefined,
+            max: unit === "%" && most > 50 && most < 100.5 ? 100 : undefined,
+          },
+          y: {
+            stacked, grid: { display: false },
+            ticks: { autoSkip: false, callback: (_, row) => shorter(labels.texts[row], letters) },
+          },
+        },
+        plugins: {
+          limits: { values: limit },
+          legend: { display: false },
+          tooltip: {
+            callbacks: {
+              label: (item) => (stacked ? item.dataset.label + ": " : "") + page.text(item.parsed.x, unit),
+              footer: (items) => (limit && limit[items[0].dataIndex] !== null
+                ? "limit " + page.text(limit[items[0].dataIndex], unit) : ""),
+            },
+          },
+        },
+      },
+    };
+  }
+
+  function lines(chart, table, context, note, box) {
+    const across = column(table, chart.labels);
+    const values = chart.values.map((index) => column(table, index));
+    const line = (series, more) => ({
+      label: series.name,
+      data: series.numbers.map((y, row) => ({ x: across.numbers[row], y })).filter((point) => point.y !== null),
+      borderWidth: 2, pointRadius: across.numbers.length > 60 ? 0 : 2, pointHitRadius: 8,
+      stepped: chart.kind === "steps" ? "before" : false,
+      ...more,
+    });
+    const datasets = values.map((series, i) => {
+      const colour = page.css("--c" + (chart.colours[i] % 12));
+      return line(series, { borderColor: colour, backgroundColor: colour, borderDash: i > 5 ? [6, 3] : [] });
+    });
+    if (chart.kind === "steps") datasets.forEach((dataset) => { dataset.stepped = true; });
+    if (chart.limit !== undefined) {
+      const colour = page.css("--bad");
+      datasets.push(line(column(table, chart.limit), {
+        borderColor: colour, backgroundColor: colour, borderDash: [8, 4], pointRadius: 0,
+      }));
+    }
+    const unit = values[0].unit;
+    const most = Math.max(...datasets.flatMap((dataset) => dataset.data.map((point) => point.y)));
+    if (datasets.length > 1) page.legend(box, datasets.map((each) => ({ name: each.label, colour: each.borderColor })));
+    return {
+      type: "line",
+      height: 320,
+      data: { datasets },
+      options: {
+        interaction: { mode: "nearest", axis: "x", intersect: false },
+        scales: {
+          x: { ...axis(across.unit, false, across.name), max: Math.max(...across.numbers) },
+          y: { ...axis(unit, chart.logarithmic, "", most), beginAtZero: !chart.logarithmic },
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: {
+            callbacks: {
+              title: (items) => across.name + " " + page.text(items[0].parsed.x, across.unit),
+              label: (item) => item.dataset.label + ": " + page.text(item.parsed.y, unit),
+            },
+          },
+        },
+      },
+    };
+  }
+
+  function points(chart, table, context, note) {
+    const across = column(table, chart.labels);
+    const up = column(table, chart.values[0]);
+    const names = chart.names === undefined ? null : column(table, chart.names).texts;
+    const groups = chart.groups === undefined ? null : column(table, chart.groups).texts;
+    const rows = [...across.numbers.keys()].filter((row) => {
+      const [x, y] = [across.numbers[row], up.numbers[row]];
+      return x !== null && y !== null && (!chart.logarithmicX || x > 0) && (!chart.logarithmic || y > 0);
+    });
+    const outside = chart.most === undefined ? 0 : rows.filter((row) => Math.abs(up.numbers[row]) > chart.most).length;
+    if (outside > 0) note(outside + (outside === 1 ? " point lies" : " points lie") + " outside the picture.");
+    const all = [...new Set(groups ? rows.map((row) => groups[row]) : [up.name])];
+    const datasets = all.map((group, g) => {
+      const colour = page.css("--c" + [0, 4, 6, 5, 2, 7, 8, 9, 3, 1, 11, 10][g % 12]);
+      return {
+        type: "scatter", label: group, pointStyle: shapes[g % shapes.length], pointRadius: 5, borderColor: colour,
+        backgroundColor: colour, borderWidth: 1.5,
+        data: rows.filter((row) => !groups || groups[row] === group)
+          .map((row) => ({ x: across.numbers[row], y: up.numbers[row], row })),
+      };
+    });
+    if (rows.length) {
+      const low = Math.min(...rows.map((row) => across.numbers[row]));
+      const high = Math.max(...rows.map((row) => across.numbers[row]));
+      const guide = (value, height) => datasets.push({
+        type: "line", label: "", data: [low, high].map((x) => ({ x, y: height(x) })), pointRadius: 0, pointHitRadius: 0,
+        borderColor: page.css("--ink-soft"), borderWidth: 1, borderDash: value === 0 ? [] : [5, 4],
+      });
+      for (const band of chart.bands) guide(band, (x) => x * (1 + band / 100));
+      for (const level of chart.levels) guide(level, () => level);
+    }
+    return {
+      type: "scatter",
+      height: 360,
+      data: { datasets },
+      options: {
+        scales: { x: axis(across.unit, chart.logarithmicX, across.name), y: {
+            ...axis(up.unit, chart.logarithmic, up.name),
+            min: outside ? -chart.most : undefined, max: outside ? chart.most : undefined,
+          } },
+        plugins: {
+          legend: { labels: { usePointStyle: true, boxWidth: 8, boxHeight: 8, filter: (item) => item.text !== "" } },
+          tooltip: {
+            callbacks: {
+              label: (item) => [
+                names && item.raw.row !== undefined ? names[item.raw.row] : item.dataset.label,
+                across.name + " " + page.text(item.parsed.x, across.unit),
+                up.name + " " + page.text(item.parsed.y, up.unit),
+              ],
+            },
+          },
+        },
+      },
+    };
+  }
+
+  const makers = { bars, stacked: bars, lines, steps: lines, points };
+  for (const script of document.querySelectorAll("script.chart-data")) {
+    const box = script.parentElement;
+    const canvas = box.querySelector("canvas");
+    const chart = JSON.parse(script.textContent);
+    const table = document.getElementById(chart.table);
+    const area = document.createElement("div");
+    area.style.position = "relative";
+    canvas.before(area);
+    area.append(canvas);
+    let drawn = null;
+    const note = (text) => {
+      if (box.querySelector(".note")) return;
+      const line = document.createElement("p");
+      line.className = "note";
+      line.textContent = text;
+      box.append(line);
+    };
+    const draw = () => {
+      if (drawn) drawn.destroy();
+      const context = canvas.getContext("2d");
+      const made = makers[chart.kind](chart, table, context, note, box);
+      area.style.height = made.height + "px";
+      Chart.defaults.color = page.css("--ink-soft");
+      Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+      drawn = new Chart(context, {
+        type: made.type, data: made.data, plugins: [limits],
+        options: { animation: false, maintainAspectRatio: false, ...made.options },
+      });
+    };
+    draw();
+    page.redraw.push(draw);
+  }
+})();

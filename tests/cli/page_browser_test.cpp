@@ -1,0 +1,108 @@
+// Does every page that podsim prints work in a browser: no error, nothing fetched, all charts drawn, tables that sort
+// and filter, no sideways scrolling on a phone? Skipped where no headless Chromium is installed.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "sim/report/report_page.hpp"
+#include "tests/support/browser.hpp"
+#include "tests/support/experiment_folder.hpp"
+#include "tests/support/hostile_texts.hpp"
+#include "tests/support/sample_report.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+bool no_browser() {
+  if (!browser_program().empty()) return false;
+  MESSAGE("skipped: neither chromium-headless-shell nor chromium is installed");
+  return true;
+}
+
+struct Expected {
+  int canvases = 0;
+  int tables = 0;
+};
+
+void check_page(const std::string& html, Expected at_least) {
+  const std::vector<SeenPage> seen = look_at(html);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].width == 390);
+  CHECK(seen[1].width == 1200);
+  for (const SeenPage& page : seen) {
+    CAPTURE(page.width);
+    CHECK(page.canvases >= at_least.canvases);
+    CHECK(page.tables >= at_least.tables);
+    for (const std::string& problem : page.problems) FAIL_CHECK(problem);
+  }
+}
+
+std::string printed(const std::string& arguments, int exit_code = 0) {
+  const ExperimentFolder folder;
+  const CommandResult result = folder.podsim(arguments + " --format html --quiet");
+  CHECK_MESSAGE(result.exit_code == exit_code, result.err);
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("browser: the report of a pipelined training") {
+  if (no_browser()) return;
+  check_page(printed("run experiment.toml --engine native"), {8, 8});
+}
+
+TEST_CASE("browser: the report of a generation, section by section") {
+  if (no_browser()) return;
+  check_page(printed("run llama-3-70b-sn40l-8 --engine native"), {5, 4});
+}
+
+TEST_CASE("browser: the report of a check that does not fit") {
+  if (no_browser()) return;
+  check_page(printed("check experiment.toml --set workload.micro_batch_size=64", 3), {1, 3});
+}
+
+TEST_CASE("browser: a validation") {
+  if (no_browser()) return;
+  const CommandResult result =
+      run_command(shell_quoted(program()) + " validate --format html", ExperimentFolder().path());
+  CHECK(result.exit_code == 0);
+  check_page(result.out, {10, 8});
+}
+
+TEST_CASE("browser: a loss scale") {
+  if (no_browser()) return;
+  check_page(printed("loss-scale experiment.toml --set loss_scaling.mode=popart_als"), {2, 4});
+}
+
+TEST_CASE("browser: names that try to break out are shown as text") {
+  if (no_browser()) return;
+  for (const std::string& text : hostile_texts()) {
+    CAPTURE(text.substr(0, 60));
+    Report report = sample_report();
+    report.name = report.system = report.model = text;
+    report.devices[0].id = report.devices[0].memories[0].name = report.links[0].name = text;
+    report.tables[0].name = report.tables[0].columns[0].name = text;
+    report.tables[0].rows[0][3] = text;
+    report.warnings = {text, text};
+    check_page(to_html(report_page(report, nullptr)), {5, 5});
+  }
+}
+
+TEST_CASE("browser: a page with an error, an empty chart, a fetch or sideways scrolling is found out") {
+  if (no_browser()) return;
+  const std::string html = to_html(report_page(sample_report(), nullptr));
+  const auto problems_with = [&](const std::string& planted) {
+    std::string page = html;
+    page.insert(page.find("</main>"), planted);
+    std::string all;
+    const std::vector<SeenPage> seen = look_at(page);
+    for (const std::string& problem : seen.at(0).problems) all += problem + "\n";
+    return all;
+  };
+  CHECK(contains(problems_with("<script>missing.call();</script>"), "error: "));
+  CHECK(contains(problems_with("<canvas aria-label=\"blank\"></canvas>"), "(blank) is empty"));
+  CHECK(contains(problems_with("<img src=\"https://example.org/x.png\">"), "fetches "));
+  CHECK(contains(problems_with("<div style=\"width:800px\">wide</div>"), "scrolls sideways: "));
+}

@@ -1,0 +1,89 @@
+// Do the verbs that have pages print them, whole and for the same inputs the same?
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/experiment_folder.hpp"
+
+using namespace podsim;
+using namespace podsim::test;
+
+namespace {
+
+std::string printed(const ExperimentFolder& folder, const std::string& arguments) {
+  const CommandResult result = folder.podsim(arguments);
+  CHECK_MESSAGE(result.exit_code == 0, result.err);
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("pages: run, check, loss-scale and validate print one HTML file each") {
+  const ExperimentFolder folder;
+  for (const std::string& arguments :
+       {std::string("run experiment.toml --engine native"), std::string("check experiment.toml"),
+        std::string("loss-scale experiment.toml"), std::string("loss-scale --published"), std::string("validate")}) {
+    CAPTURE(arguments);
+    const std::string html = printed(folder, arguments + " --format html");
+    CHECK(html.starts_with("<!DOCTYPE html>\n"));
+    CHECK(html.ends_with("</html>\n"));
+    CHECK(contains(html, "<p>podsim 0."));
+  }
+}
+
+TEST_CASE("pages: each format names the hash of the inputs, and equal runs print equal bytes") {
+  const ExperimentFolder folder;
+  for (const std::string& format : {std::string("html"), std::string("markdown")}) {
+    CAPTURE(format);
+    const std::string run = printed(folder, "run experiment.toml --engine native --format " + format);
+    CHECK(contains(run, ", inputs sha256 "));
+    CHECK(run == printed(folder, "run experiment.toml --engine native --format " + format));
+    CHECK(contains(printed(folder, "validate --format " + format), ", inputs sha256 "));
+    CHECK(contains(printed(folder, "loss-scale experiment.toml --format " + format), ", inputs sha256 "));
+  }
+}
+
+TEST_CASE("pages: a run shows its timeline, opened at a full cycle, and the memories over it") {
+  const ExperimentFolder folder;
+  const std::string html = printed(folder, "run experiment.toml --engine native --format html");
+  CHECK(contains(html, "<h2>Timeline</h2>"));
+  CHECK(contains(html, "full cycle"));
+  CHECK(contains(html, "<h2>Memory over time</h2>"));
+  CHECK(contains(html, "further devices do the same as one that was simulated, and have no lane."));
+  const std::string check = printed(folder, "check experiment.toml --format html");
+  CHECK_FALSE(contains(check, "<h2>Timeline</h2>"));
+}
+
+TEST_CASE("pages: both engines draw the same timeline") {
+  const ExperimentFolder folder;
+  const auto timeline = [&](const std::string& engine) {
+    const std::string html = printed(folder, "run experiment.toml --format html --engine " + engine);
+    const std::size_t begin = html.find("class=\"timeline-data\">");
+    REQUIRE(begin != std::string::npos);
+    return html.substr(begin, html.find("</script>", begin) - begin);
+  };
+  CHECK(timeline("native") == timeline("simgrid"));
+}
+
+TEST_CASE("pages: a run of 128 devices stays below 3 MB, with every replica simulated") {
+  const ExperimentFolder folder;
+  const std::string html =
+      printed(folder, "run bert-large-mlperf-v2.0-bow-pod128 --engine native --no-fold --format html --quiet");
+  CHECK(html.size() < 3'000'000);
+  CHECK(contains(html, "112 further devices are not shown."));
+}
+
+TEST_CASE("pages: --out names the file after its format") {
+  const ExperimentFolder folder;
+  printed(folder, "check experiment.toml --format markdown --out reports");
+  CHECK(folder.read("reports/report.md").starts_with("# case\n"));
+  printed(folder, "check experiment.toml --format html --out pages");
+  CHECK(folder.read("pages/report.html").starts_with("<!DOCTYPE html>\n"));
+}
+
+TEST_CASE("pages: an unknown format is refused with all there are") {
+  const ExperimentFolder folder;
+  CHECK(folder.refused("run experiment.toml --format htm") ==
+        "podsim: option --format: unknown format \"htm\"; expected text, json, csv, html, markdown; did you mean "
+        "\"html\"? (see `podsim run --help`)\n");
+}

@@ -166,13 +166,14 @@ class Changes {
       std::string problem;
       const auto share = rdus == 1 ? std::optional(plan_.model) : cut_weights(plan_.model, rdus, problem);
       if (!share) continue;
-      const std::int64_t room = plan_.nodes * copies_of(rdus, tiles);
-      const std::int64_t copies = std::min(setup_.replicas, room);
+      const std::int64_t in_a_node = copies_of(rdus, tiles);
+      const std::int64_t copies = std::min(setup_.replicas, plan_.nodes * in_a_node);
       add("shared weights", shared_text(rdus, copies), [=, share = *share](Candidate& c) {
         c.setup.tensor_parallel = TensorParallel::weight;
         c.setup.parts = rdus;
         c.setup.tiles_per_part = tiles;
         c.setup.replicas = copies;
+        c.setup.copies_per_node = std::min(c.setup.copies_per_node, in_a_node);
         c.share = share;
       });
     }

@@ -103,6 +103,8 @@ struct Report {
 };
 
 std::string to_text(const Report& report);
+// The tables of that name and those that belong to it, whole; empty when there are none.
+std::string view_text(const Report& report, std::string_view table);
 std::string to_json(const Report& report);
 std::string to_csv(const Report& report);  // a header line and a row
 

@@ -432,30 +432,11 @@ std::string values_text(const std::vector<ReportedValue>& values) {
   return heading("Further values") + table.text(k_width);
 }
 
-std::string cell_text(const Cell& cell) {
-  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return grouped(*integer);
-  if (const auto* number = std::get_if<double>(&cell)) return human_number(*number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return fit_width(*text, 40);
-  return "-";
-}
-
-std::string table_text(const Table& table) {
-  TextTable text;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool words = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return std::holds_alternative<std::string>(row[c]) || std::holds_alternative<bool>(row[c]);
-    });
-    text.column(table.columns[c].name, words ? Align::left : Align::right);
-  }
-  const std::size_t shown = std::min(table.rows.size(), k_most_rows);
-  for (std::size_t r = 0; r < shown; ++r) {
-    std::vector<std::string> cells;
-    for (const Cell& cell : table.rows[r]) cells.push_back(cell_text(cell));
-    text.row(std::move(cells));
-  }
-  return heading(table.name) + text.text(k_width) + with_rest(table.rows.size() - shown, "rows in --format json") +
-         with_rest(text.columns_beyond(k_width), "columns in --format json");
+std::string table_text(const Table& table, std::size_t most_rows, std::size_t width) {
+  const std::size_t shown = std::min(table.rows.size(), most_rows);
+  const TextTable text = text_table_of(table, shown);
+  return heading(table.name) + text.text(width) + with_rest(table.rows.size() - shown, "rows in --format json") +
+         with_rest(text.columns_beyond(width), "columns in --format json");
 }
 
 std::string warnings_text(const std::vector<std::string>& warnings) {
@@ -488,8 +469,19 @@ std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
                      latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
                      links_text(report) + training_text(report.training);
-  for (const Table& table : report.tables) text += table_text(table);
+  for (const Table& table : report.tables) {
+    if (table.view.empty()) text += table_text(table, k_most_rows, k_width);
+  }
   return text + warnings_text(report.warnings) + foot(report);
+}
+
+std::string view_text(const Report& report, std::string_view name) {
+  constexpr std::size_t k_any = 100'000;  // rows and columns
+  std::string text;
+  for (const Table& table : report.tables) {
+    if (table.name == name || table.view == name) text += table_text(table, k_any, k_any);
+  }
+  return text.empty() ? text : text.substr(1);
 }
 
 }  // namespace podsim

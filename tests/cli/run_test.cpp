@@ -286,3 +286,18 @@ TEST_CASE("compare: reports of two runs that differ exit with 1, equal ones with
   CHECK(folder.podsim("compare a.json a.json --tolerance 0%").exit_code == 0);
   CHECK(folder.podsim("compare a.json b.json").exit_code == 1);
 }
+
+TEST_CASE("run: --view prints a table alone and whole, with those that belong to it") {
+  const ExperimentFolder folder;
+  const std::string run = "run llama-2-70b-sn30-tensor-parallel --engine native --view ";
+  const CommandResult whole = folder.podsim(run + "sections");
+  CHECK(whole.exit_code == 0);
+  CHECK(whole.out.starts_with("sections\n"));
+  CHECK(whole.out.find("\nstages\n") != std::string::npos);
+  CHECK(whole.out.find("--format json") == std::string::npos);  // nothing is left out
+  CHECK(lines_in(whole.out) > 1000);
+  const CommandResult none = folder.podsim(run + "section");
+  CHECK(none.exit_code == 2);
+  CHECK(none.err.find("option --view: no table is called \"section\"; expected tiles, graph types, longest sections, "
+                      "sections; did you mean \"sections\"?") != std::string::npos);
+}

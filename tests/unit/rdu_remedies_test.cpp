@@ -97,18 +97,20 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
   };
   const Case cases[] = {
       {{k_sn30, "gpt2-xl", k_compile + " -o3 --num-tiles 4 -b 256"}, "-b 64"},
-      {{k_sn30, "gpt2-xl", k_compile + " -o3 --num-tiles 4 -b 256", "recompute = true\nsequence_length = 1024\n"}, "-b 128"},
+      {{k_sn30, "gpt2-xl", k_compile + " -o3 --num-tiles 4 -b 256", "recompute = true\nsequence_length = 1024\n"},
+       "-b 128"},
       // All tiles of the default command: two halves of an RDU with half of its memory each.
-      {{k_sn30, "llama-2-70b", k_compile + " -o1 -b 2 --max_seq_length 4096"},
-       "--tensor-parallel weight --n-chips 2"},
+      {{k_sn30, "llama-2-70b", k_compile + " -o1 -b 2 --max_seq_length 4096"}, "--tensor-parallel weight --n-chips 2"},
       {{k_sn30, "llama-2-13b", k_compile + " -o3 -b 64 --max_seq_length 4096"}, "workload.recompute = true"},
       {{k_sn30, "llama-2-70b", k_compile + " -o1 --num-tiles 4 -b 512 --max_seq_length 4096"},
        "-b 4 and --tensor-parallel weight --n-chips 8"},
-      {{k_sn30, "llama-2-70b", k_compile + " -o1 -b 2 --max_seq_length 4096 --data-parallel -ws 2", "", "replicas = 8\n"},
+      {{k_sn30, "llama-2-70b", k_compile + " -o1 -b 2 --max_seq_length 4096 --data-parallel -ws 2", "",
+        "replicas = 8\n"},
        "--tensor-parallel weight --n-chips 2 and rdu.replicas = 4"},
       {{k_sn30, "gpt2", k_compile + " -o3 --num-tiles 4 -b 64 --resources-scaling-factors 0.05 0.05 0.05"},
        "--resources-scaling-factors 1 1 1"},
-      {{"system = \"sn40l-8\"\n", "llama-3-70b", k_compile + " --inference -b 8192 --tensor-parallel weight --n-chips 8",
+      {{"system = \"sn40l-8\"\n", "llama-3-70b",
+        k_compile + " --inference -b 8192 --tensor-parallel weight --n-chips 8",
         "mode = \"generation\"\ninput_tokens = 128\noutput_tokens = 128\n"},
        "rdu.static_sequence_length = 256"},
   };
@@ -119,6 +121,11 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
     CHECK(remedy == one.remedy);
     CHECK(fits_with(one.scene, remedy));
   }
+}
+
+TEST_CASE("rdu remedies: where nothing helps this is said") {
+  const Scene scene{k_sn30, "llama-3.1-405b\"\nnum_hidden_layers = 600 # \"", k_compile + " -o1 -b 2"};
+  CHECK(remedy_of(scene) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
 }
 
 TEST_CASE("rdu remedies: changes are told in the words of the commands") {

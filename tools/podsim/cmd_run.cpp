@@ -21,6 +21,7 @@ const VerbSpec& run_spec() {
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
                                     {"format", "NAME", "text (default), json or csv"},
                                     {"out", "DIR", "also write the report and plan.toml there"},
+                                    {"view", "TABLE", "print a table of the report alone and whole: sections, …"},
                                     {"trace", "FILE", "write a timeline that Perfetto opens"},
                                     {"force", "", "let --out and --trace replace files"},
                                     {"exact", "", "simulate every iteration of every repeat"},
@@ -55,7 +56,11 @@ ExitCode cmd_run(const Arguments& arguments) {
   TraceObserver trace;
   std::vector<Observer*> observers;
   if (!trace_file.empty()) observers.push_back(&trace);
-  const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
+  const EvaluateOptions options{.exact = arguments.has("exact"),
+                                .fold = !arguments.has("no-fold"),
+                                .merge = arguments.has("merge"),
+                                .remedies = true,
+                                .details = arguments.has("view")};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
   if (!report.engine && !arguments.has("quiet")) print_error("does not fit: nothing was simulated");

@@ -1,6 +1,7 @@
 #include "tools/podsim/experiment_input.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -102,9 +103,30 @@ std::string formatted(Report report, const std::string& format) {
   return to_text(report);
 }
 
+namespace {
+
+// A table in text; other formats hold all of them.
+std::string viewed(const Report& report, const std::string& view, const std::string& format) {
+  std::vector<std::string> names;
+  for (const Table& table : report.tables) {
+    if (table.view.empty()) names.push_back(table.name);
+  }
+  const std::string text = view_text(report, view);
+  if (text.empty()) {
+    throw UsageError(
+        fmt::format("option --view: no table is called \"{}\"; expected {}{}", view,
+                    names.empty() ? "none: this run has no tables" : fmt::format("{}", fmt::join(names, ", ")),
+                    suggestion_for(view, names)));
+  }
+  return format == "text" ? text : formatted(report, format);
+}
+
+}  // namespace
+
 ReportOutput::ReportOutput(const Arguments& arguments)
     : format_(choice_option(arguments, "format", {"text", "json", "csv"})),
       folder_(arguments.value("out").value_or("")),
+      view_(arguments.value("view").value_or("")),
       warn_(!arguments.has("quiet")) {
   if (folder_.empty()) return;
   refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
@@ -112,7 +134,8 @@ ReportOutput::ReportOutput(const Arguments& arguments)
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report) const {
-  const std::string text = formatted(report, format_);
+  const bool alone = !view_.empty() && report.engine;
+  const std::string text = alone ? viewed(report, view_, format_) : formatted(report, format_);
   // The text report holds the warnings itself.
   if (warn_ && format_ != "text" && !plan.warnings.all().empty()) print_error(plan.warnings.to_text());
   if (!folder_.empty()) {

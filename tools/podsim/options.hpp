@@ -32,6 +32,7 @@ struct VerbSpec {
   std::vector<OptionSpec> options;
   std::vector<std::string_view> examples;  // two
   std::size_t most_words = 1;              // positional arguments
+  bool dashed_words = false;               // they may look like options: "--num-tiles"
 };
 
 class Arguments {

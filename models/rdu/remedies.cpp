@@ -53,21 +53,24 @@ Duration reductions(const RduPlan& plan) {
   return bytes.size() * sent / plan.constants.chip.peer_link;
 }
 
-// An estimate without events, to order what fits.
-Duration time_of(const RduPlan& plan) {
+// A request of generation with a section per layer: products of the prompts, then weights and cache for each token.
+Duration fused_time(const RduPlan& plan, const WorkloadSettings& settings) {
   const RduSetup& setup = plan.setup;
-  if (setup.fused_generation) {
-    ServingRequest request;
-    request.sockets = setup.parts;
-    request.batch = setup.batch;
-    request.input_tokens = setup.input_tokens;
-    request.output_tokens = setup.output_tokens;
-    request.static_length = setup.static_length;
-    request.padded_prompt = setup.padded_prompt;
-    request.legacy_endpoint = setup.legacy_endpoint;
-    request.orchestration = setup.orchestration;
-    return serving_time(plan.model, request, plan.constants).latency;
+  const double parts = number(setup.parts);
+  const double weights = expert_weights(plan).size().in_base();  // bf16: as many bytes as FLOP for a token
+  DataSize read = data_bytes(weights / parts);
+  for (const MemoryAccountEntry& entry : resident_entries(plan, settings)) {
+    if (entry.category == k_key_value_cache) read += entry.bytes.size();
   }
+  const FlopCount prompt = flop(weights / parts * number(setup.padded_prompt));
+  const Duration prefill = prompt / (plan.rates.peak * plan.rates.efficiency);
+  return prefill * number(setup.batch) + read / plan.rates.memory * number(setup.output_tokens);
+}
+
+// An estimate without events, to order what fits.
+Duration time_of(const RduPlan& plan, const WorkloadSettings& settings) {
+  const RduSetup& setup = plan.setup;
+  if (setup.fused_generation) return fused_time(plan, settings);
   Duration time = section_sums(plan).total + reductions(plan);
   if (setup.training()) time += host_time(plan);
   for (const SectionTime& section : plan.token.times) time += section.total * number(setup.output_tokens);
@@ -81,7 +84,7 @@ double rate_of(const RduPlan& plan, const Candidate& candidate, const WorkloadSe
     if (!judge(other, account_memory(other, settings)).fits()) return 0;
     const RduSetup& setup = other.setup;
     const double tiles = number(setup.parts * setup.tiles_per_part);
-    return number(setup.batch * setup.gradient_accumulation_steps) / (time_of(other).in_base() * tiles);
+    return number(setup.batch * setup.gradient_accumulation_steps) / (time_of(other, settings).in_base() * tiles);
   } catch (const std::range_error&) {
     return 0;  // beyond 64-bit counts
   }

@@ -37,30 +37,22 @@ Table table_of(const RduPlan& plan, const std::vector<std::size_t>& order) {
   const std::vector<Bytes> resident = section_resident_bytes(compiled.graph, compiled.partition, capacity);
   Table table;
   table.name = k_sections_table;
-  table.columns = {{"section", ""},   {"graph_type", ""},     {"name", ""},           {"time_s", "s"},
-                   {"bound", ""},     {"stages", ""},         {"pcu_share_pct", "%"}, {"pmu_share_pct", "%"},
-                   {"calls", ""},     {"load_s", "s"},        {"execute_s", "s"},     {"wait_s", "s"},
-                   {"flop", "flop"},  {"ddr_bytes", "byte"},  {"hbm_bytes", "byte"}};
+  table.columns = {{"section", ""},  {"graph_type", ""},    {"name", ""},           {"time_s", "s"},
+                   {"bound", ""},    {"stages", ""},        {"pcu_share_pct", "%"}, {"pmu_share_pct", "%"},
+                   {"calls", ""},    {"load_s", "s"},       {"execute_s", "s"},     {"wait_s", "s"},
+                   {"flop", "flop"}, {"ddr_bytes", "byte"}, {"hbm_bytes", "byte"}};
   for (const std::size_t i : order) {
     const RduSection& section = compiled.partition.sections[i];
     const SectionTime& time = compiled.times[i];
     const std::int64_t bytes = compiled.work[i].bytes().count();
     const bool over_ddr = plan.tiers.over_ddr(section.phase);
-    table.rows.push_back({static_cast<std::int64_t>(i),
-                          std::string(phase_name(section.phase)),
-                          section.name,
-                          time.total.in_base(),
-                          std::string(word(time.bound)),
-                          static_cast<std::int64_t>(section.operators.size()),
-                          100 * std::min(1.0, section.demand),
-                          memory_share_pct(resident[i], section, compiled.partition, capacity),
-                          calls_per_step(plan.setup, section.phase),
-                          time.loads.in_base(),
-                          time.execute.in_base(),
-                          std::max(0.0, (time.total - time.loads - time.execute).in_base()),
-                          compiled.work[i].flop.in_base(),
-                          over_ddr ? bytes : std::int64_t{0},
-                          over_ddr ? std::int64_t{0} : bytes});
+    table.rows.push_back(
+        {static_cast<std::int64_t>(i), std::string(phase_name(section.phase)), section.name, time.total.in_base(),
+         std::string(word(time.bound)), static_cast<std::int64_t>(section.operators.size()),
+         100 * std::min(1.0, section.demand), memory_share_pct(resident[i], section, compiled.partition, capacity),
+         calls_per_step(plan.setup, section.phase), time.loads.in_base(), time.execute.in_base(),
+         std::max(0.0, (time.total - time.loads - time.execute).in_base()), compiled.work[i].flop.in_base(),
+         over_ddr ? bytes : std::int64_t{0}, over_ddr ? std::int64_t{0} : bytes});
   }
   return table;
 }
@@ -76,8 +68,8 @@ Table stage_table(const RduPlan& plan) {
   Table table;
   table.name = "stages";
   table.view = k_sections_table;
-  table.columns = {{"section", ""}, {"stage", ""}, {"operator", ""}, {"flop", "flop"}, {"pcu_share_pct", "%"},
-                   {"pcus", ""},    {"per_piece_s", "s"}};
+  table.columns = {{"section", ""},        {"stage", ""}, {"operator", ""},    {"flop", "flop"},
+                   {"pcu_share_pct", "%"}, {"pcus", ""},  {"per_piece_s", "s"}};
   for (std::size_t i = 0; i < compiled.partition.sections.size(); ++i) {
     const RduSection& section = compiled.partition.sections[i];
     const double factor = compiled.partition.factors.of(section.phase);
@@ -86,8 +78,8 @@ Table stage_table(const RduPlan& plan) {
     for (std::size_t stage = 0; stage < view.stages.size(); ++stage) {
       const SectionStage& own = view.stages[stage];
       const RduOperator& op = compiled.graph[own.op];
-      table.rows.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(stage), op.name,
-                            op.flop.in_base(), 100 * own.compute_share, own.units, own.per_tile.in_base()});
+      table.rows.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(stage), op.name, op.flop.in_base(),
+                            100 * own.compute_share, own.units, own.per_tile.in_base()});
     }
   }
   return table;

@@ -40,6 +40,7 @@ CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
   const FlopCount all = build_step(plan, request).flop();
   request.recompute = false;
   CompiledGraph result = compiled(plan, request);
+  result.traffic_hidden = true;
   const double more = all / result.graph.flop();
   for (SectionWork& work : result.work) work = {.flop = work.flop * more, .weights = {}, .read = {}, .written = {}};
   result.times = section_times(result.partition, result.work, plan.rates);
@@ -51,9 +52,8 @@ void cost_by_tier(CompiledGraph& graph, const RduPlan& plan) {
   const Bandwidth ddr = plan.allotment.ddr;
   for (std::size_t i = 0; i < graph.times.size(); ++i) {
     const RduPhase phase = graph.partition.sections[i].phase;
-    const bool update = phase >= RduPhase::gradient_norm;
     SectionRates rates = plan.rates;
-    if (!plan.tiers.tensors_in_hbm || (update && !plan.tiers.state_in_hbm)) rates.memory = ddr;
+    if (plan.tiers.over_ddr(phase)) rates.memory = ddr;
     graph.times[i] = section_time(graph.work[i], graph.partition.factors.of(phase), rates);
   }
 }

@@ -95,6 +95,7 @@ SystemConstants read_system_constants(ConstantReader& reader) {
   system.rdus = reader.count("system.rdus");
   system.hosts = reader.count("system.hosts");
   system.network = reader.bandwidth("system.network.bandwidth");
+  system.node_network = reader.bandwidth("system.node_network.bandwidth");
   system.exposed_reduction = reader.number("system.tensor_parallel.exposed");
   return system;
 }

@@ -39,6 +39,7 @@ struct SystemConstants {
   std::int64_t rdus = 0;
   std::int64_t hosts = 0;
   Bandwidth network;             // per data-parallel rank, as the exposed part of a gradient ring shows it
+  Bandwidth node_network;        // out of each host of a node, to other nodes
   double exposed_reduction = 0;  // part of a tensor-parallel reduction that is not hidden behind work
 };
 

@@ -1,5 +1,8 @@
 #include "models/rdu/family.hpp"
 
+#include <algorithm>
+
+#include "models/rdu/command/flags.hpp"
 #include "models/rdu/commands.hpp"
 #include "models/rdu/compile_estimate.hpp"
 #include "models/rdu/lowering.hpp"
@@ -8,8 +11,10 @@
 #include "models/rdu/rdu_keys.hpp"
 #include "models/rdu/rdu_plan.hpp"
 #include "models/rdu/remedies.hpp"
+#include "models/rdu/report_meanings.hpp"
 #include "models/rdu/report_tables.hpp"
 #include "models/rdu/resolve.hpp"
+#include "models/rdu/section_tables.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -130,6 +135,36 @@ Lowered RduFamily::lower(const Plan& plan, const LowerOptions& options) const {
 
 std::vector<Table> RduFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   return report_tables(own(plan), lowered, result);
+}
+
+std::vector<Table> RduFamily::detail_tables(const Plan& plan) const {
+  return section_details(own(plan));
+}
+
+std::vector<ReportedMeaning> RduFamily::meanings() const {
+  return report_meanings();
+}
+
+std::vector<CommandFlag> RduFamily::command_flags() const {
+  std::vector<CommandFlag> flags;
+  for (const FlagSpec& spec : flag_table()) {
+    CommandFlag flag{spec.names, spec.key, spec.without_effect};
+    flag.names.insert(flag.names.end(), spec.zoo_keys.begin(), spec.zoo_keys.end());
+    if (spec.owner == FlagOwner::sambaflow && spec.zoo_keys.empty() && spec.used_by(FlagUse::compile)) {
+      std::string key = spec.key.path;
+      std::ranges::replace(key, '-', '_');
+      flag.names.push_back("samba_compile." + key);
+    }
+    flags.push_back(std::move(flag));
+  }
+  return flags;
+}
+
+std::vector<std::string> RduFamily::notes(const Plan& plan) const {
+  if (!own(plan).compiled.traffic_hidden) return {};
+  return {
+      "a mapping made by hand is taken to hide all off-chip traffic behind products: assumed, two published runs of "
+      "one model show no more"};
 }
 
 std::vector<ReportedValue> RduFamily::values(const Plan& plan, const Lowered& lowered, const RunResult& result) const {

@@ -20,6 +20,10 @@ class RduFamily final : public Family {
   Verdict verdict(const Plan& plan, bool remedies) const override;
   Lowered lower(const Plan& plan, const LowerOptions& options) const override;
   std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;
+  std::vector<Table> detail_tables(const Plan& plan) const override;
+  std::vector<ReportedMeaning> meanings() const override;
+  std::vector<CommandFlag> command_flags() const override;
+  std::vector<std::string> notes(const Plan& plan) const override;
   std::vector<ReportedValue> values(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;
 };
 

@@ -129,7 +129,7 @@ MemoryAccount account_memory(const RduPlan& plan, const WorkloadSettings& settin
   const auto tier = [&](const OffChipMemory& memory) { return memory.capacity_of(share); };
   for (std::int64_t replica = 0; replica < plan.setup.replicas; ++replica) {
     for (std::int64_t part = 0; part < plan.setup.parts; ++part) {
-      const std::string device = part_name(plan.setup, chip.tiles, replica, part);
+      const std::string device = part_name(plan, replica, part);
       const Bytes ddr = tier(chip.ddr);
       if (!chip.hbm) {
         account.memories.push_back({device + ".ddr", device, ddr, ddr, entries});
@@ -154,9 +154,8 @@ Verdict judge(const RduPlan& plan, const MemoryAccount& account) {
   }
   if (const auto& failure = plan.compiled.partition.failure) {
     const std::string& where = plan.compiled.graph[failure->op].name;
-    verdict.broken.push_back({part_name(plan.setup, plan.constants.chip.tiles, 0, 0),
-                              "on-chip memory of a section for operator \"" + where + "\"", bytes(failure->need),
-                              bytes(failure->have), "byte", ""});
+    verdict.broken.push_back({part_name(plan, 0, 0), "on-chip memory of a section for operator \"" + where + "\"",
+                              bytes(failure->need), bytes(failure->have), "byte", ""});
   }
   return verdict;
 }

@@ -17,6 +17,7 @@ class NodeBuilder {
       auto& parts = node_.replicas.emplace_back();
       for (std::int64_t part = 0; part < setup_.parts; ++part) parts.push_back(add_part(replica, part));
     }
+    add_node_networks();
     for (std::int64_t replica = 0; replica < setup_.replicas; ++replica) add_hops(replica);
     return std::move(node_);
   }
@@ -26,7 +27,7 @@ class NodeBuilder {
     const ChipConstants& chip = constants_.chip;
     const double share = static_cast<double>(setup_.tiles_per_part) / static_cast<double>(chip.tiles);
     PartResources own;
-    const std::string name = part_name(setup_, chip.tiles, replica, part);
+    const std::string name = part_name(plan_, replica, part);
     own.device = node_.platform.add(Device{name});
     const Bytes ddr = chip.ddr.capacity_of(share);
     own.ddr = node_.platform.add(Memory{name + ".ddr", own.device, ddr, ddr});
@@ -51,6 +52,17 @@ class NodeBuilder {
     return constants_.chip.hbm->bandwidth * usable;
   }
 
+  std::int64_t node_of(std::int64_t replica) const { return replica / setup_.copies_per_node; }
+
+  void add_node_networks() {
+    const std::int64_t nodes = node_of(setup_.replicas - 1) + 1;
+    const SystemConstants& system = constants_.system;
+    for (std::int64_t node = 0; nodes > 1 && node < nodes; ++node) {
+      node_networks_.push_back(add_route(fmt::format("node{}.network", node),
+                                         system.node_network * static_cast<double>(system.hosts), SimTime()));
+    }
+  }
+
   // The part of a reduction that streaming hides is bandwidth that a hop seems to have more.
   void add_hops(std::int64_t replica) {
     const auto own_replica = static_cast<std::size_t>(replica);
@@ -64,7 +76,10 @@ class NodeBuilder {
         own.peer = add_route(fmt::format("{}-{}.peer", name, other),
                              constants_.chip.peer_link / constants_.system.exposed_reduction, SimTime());
       }
-      if (setup_.replicas > 1) {
+      const std::int64_t here = node_of(replica);
+      if (here != node_of((replica + 1) % setup_.replicas)) {
+        own.network = node_networks_[static_cast<std::size_t>(here)];
+      } else if (setup_.replicas > 1) {
         const std::string& other = node_.platform[node_.replicas[next_replica][part].device].name;
         own.network = add_route(fmt::format("{}-{}.network", name, other), constants_.system.network, SimTime());
       }
@@ -80,6 +95,7 @@ class NodeBuilder {
   const RduSetup& setup_;
   const RduConstants& constants_;
   Node node_;
+  std::vector<RouteId> node_networks_;  // out of each; none with one node
 };
 
 }  // namespace
@@ -88,9 +104,12 @@ Node build_node(const RduPlan& plan) {
   return NodeBuilder(plan).build();
 }
 
-std::string part_name(const RduSetup& setup, std::int64_t tiles_of_chip, std::int64_t replica, std::int64_t part) {
-  const std::int64_t first = (replica * setup.parts + part) * setup.tiles_per_part;
-  const std::int64_t rdu = first / tiles_of_chip;
+std::string part_name(const RduPlan& plan, std::int64_t replica, std::int64_t part) {
+  const RduSetup& setup = plan.setup;
+  const std::int64_t tiles_of_chip = plan.constants.chip.tiles;
+  const std::int64_t node = replica / setup.copies_per_node;
+  const std::int64_t first = (replica % setup.copies_per_node * setup.parts + part) * setup.tiles_per_part;
+  const std::int64_t rdu = node * plan.constants.system.rdus + first / tiles_of_chip;
   if (setup.tiles_per_part == tiles_of_chip) return fmt::format("rdu{}", rdu);
   const std::int64_t tile = first % tiles_of_chip;
   if (setup.tiles_per_part == 1) return fmt::format("rdu{}-tile{}", rdu, tile);

@@ -1,7 +1,8 @@
 #pragma once
 // The nodes that a run uses, as a platform. A copy of the model (a replica, one process) has one or more parts: RDUs,
 // or halves of an RDU. Each part has a port to its off-chip memory, a hop to the next part of its replica, a hop to the
-// same part of the next replica, a way to its host, and the pace at which that host launches sections.
+// same part of the next replica, a way to its host, and the pace at which that host launches sections. Replicas fill
+// the nodes one after another; what leaves a node shares its network.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +22,8 @@ struct PartResources {
   RouteId ddr_port;   // to DDR
   RouteId issue;      // latency alone: what is left of the host's launch interval once a section has been loaded
   RouteId peer;       // to the next part of the replica; none with one part
-  RouteId network;    // to the same part of the next replica; none with one replica
+  RouteId network;    // to the same part of the next replica, over the node's own network when that is in another node;
+                      // none with one replica
   RouteId host_copy;  // gradients to the host and back
 };
 
@@ -33,8 +35,8 @@ struct Node {
 // `plan.setup` and `plan.constants` must be complete.
 Node build_node(const RduPlan& plan);
 
-// "rdu3" or, of a part of one, "rdu3-tiles4-7".
-std::string part_name(const RduSetup& setup, std::int64_t tiles_of_chip, std::int64_t replica, std::int64_t part);
+// "rdu3" or, of a part of one, "rdu3-tiles4-7"; RDUs are counted through all nodes.
+std::string part_name(const RduPlan& plan, std::int64_t replica, std::int64_t part);
 
 // Replicas do the same: the first stands for all, unless some part is slowed down or `wanted` is false.
 struct ReplicaFold {

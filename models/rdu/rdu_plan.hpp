@@ -38,6 +38,7 @@ struct RduSetup {
   std::int64_t batch = 1;  // sequences of one copy's step
   std::int64_t gradient_accumulation_steps = 1;
   std::int64_t replicas = 1;  // copies of the model, each of one process
+  std::int64_t copies_per_node = 1;
   TensorParallel tensor_parallel = TensorParallel::none;
   std::int64_t parts = 1;           // that share a copy: RDUs, or the halves of an RDU of two dies
   std::int64_t tiles_per_part = 1;  // tiles of an RDU that a part has
@@ -73,6 +74,7 @@ struct CompiledGraph {
   std::vector<RuleUse> rule_uses;  // of the fusion rules, at o1
   std::vector<SectionWork> work;   // by section
   std::vector<SectionTime> times;  // by section
+  bool traffic_hidden = false;     // off-chip bytes are taken to cost nothing, see compiled_by_hand
 };
 
 // Which kinds of memory stand in high-bandwidth memory; all false on chips without it.
@@ -81,6 +83,8 @@ struct MemoryTiers {
   bool state_in_hbm = false;
   bool weights_in_hbm = false;
   bool cache_in_hbm = false;
+  // Whether sections of a graph type move their tensors, or the state that they update, over the port to DDR.
+  bool over_ddr(RduPhase phase) const { return !tensors_in_hbm || (phase >= RduPhase::gradient_norm && !state_in_hbm); }
 };
 
 class RduPlan : public FamilyPlan {

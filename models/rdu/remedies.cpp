@@ -53,18 +53,24 @@ Duration reductions(const RduPlan& plan) {
   return bytes.size() * sent / plan.constants.chip.peer_link;
 }
 
-// An estimate without events, to order what fits.
-Duration time_of(const RduPlan& plan) {
+// A request of generation with a section per layer: products of the prompts, then weights and cache for each token.
+Duration fused_time(const RduPlan& plan, const WorkloadSettings& settings) {
   const RduSetup& setup = plan.setup;
-  if (setup.fused_generation) {
-    // The products of the prompts, and per token what is streamed.
-    const double weights = number(plan.model.parameter_count());
-    const FlopCount prompts = flop(2 * weights * number(setup.padded_prompt) * number(setup.batch));
-    const Bytes cache(4 * plan.share.kv_width() * plan.model.layers * setup.static_length * setup.batch);
-    const Bytes token = Bytes(2 * plan.model.parameter_count() / setup.parts) + cache;
-    return prompts / (plan.rates.peak * plan.rates.efficiency * number(setup.parts)) +
-           token.size() / plan.rates.memory * number(setup.output_tokens);
+  const double parts = number(setup.parts);
+  const double weights = expert_weights(plan).size().in_base();  // bf16: as many bytes as FLOP for a token
+  DataSize read = data_bytes(weights / parts);
+  for (const MemoryAccountEntry& entry : resident_entries(plan, settings)) {
+    if (entry.category == k_key_value_cache) read += entry.bytes.size();
   }
+  const FlopCount prompt = flop(weights / parts * number(setup.padded_prompt));
+  const Duration prefill = prompt / (plan.rates.peak * plan.rates.efficiency);
+  return prefill * number(setup.batch) + read / plan.rates.memory * number(setup.output_tokens);
+}
+
+// An estimate without events, to order what fits.
+Duration time_of(const RduPlan& plan, const WorkloadSettings& settings) {
+  const RduSetup& setup = plan.setup;
+  if (setup.fused_generation) return fused_time(plan, settings);
   Duration time = section_sums(plan).total + reductions(plan);
   if (setup.training()) time += host_time(plan);
   for (const SectionTime& section : plan.token.times) time += section.total * number(setup.output_tokens);
@@ -78,7 +84,7 @@ double rate_of(const RduPlan& plan, const Candidate& candidate, const WorkloadSe
     if (!judge(other, account_memory(other, settings)).fits()) return 0;
     const RduSetup& setup = other.setup;
     const double tiles = number(setup.parts * setup.tiles_per_part);
-    return number(setup.batch * setup.gradient_accumulation_steps) / (time_of(other).in_base() * tiles);
+    return number(setup.batch * setup.gradient_accumulation_steps) / (time_of(other, settings).in_base() * tiles);
   } catch (const std::range_error&) {
     return 0;  // beyond 64-bit counts
   }
@@ -163,13 +169,14 @@ class Changes {
       std::string problem;
       const auto share = rdus == 1 ? std::optional(plan_.model) : cut_weights(plan_.model, rdus, problem);
       if (!share) continue;
-      const std::int64_t room = plan_.nodes * copies_of(rdus, tiles);
-      const std::int64_t copies = std::min(setup_.replicas, room);
+      const std::int64_t in_a_node = copies_of(rdus, tiles);
+      const std::int64_t copies = std::min(setup_.replicas, plan_.nodes * in_a_node);
       add("shared weights", shared_text(rdus, copies), [=, share = *share](Candidate& c) {
         c.setup.tensor_parallel = TensorParallel::weight;
         c.setup.parts = rdus;
         c.setup.tiles_per_part = tiles;
         c.setup.replicas = copies;
+        c.setup.copies_per_node = std::min(c.setup.copies_per_node, in_a_node);
         c.share = share;
       });
     }

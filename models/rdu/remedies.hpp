@@ -7,9 +7,9 @@
 namespace podsim::rdu {
 
 // Names, beside each broken limit, the change that makes the whole plan fit at the highest rate for the tiles it takes,
-// in the words of the user's commands; where no single change does, two together; nothing where none of those tried
-// does. Tried are recomputation, smaller batches, RDUs that share the weights, a shorter compiled cache, fewer models
-// to switch among, all resources of the chip.
+// in the words of the user's commands; where no single change does, two together; a smaller model where none of
+// those tried does. Tried are recomputation, smaller batches, RDUs that share the weights, a shorter compiled cache,
+// fewer models to switch among, all resources of the chip.
 void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, Verdict& verdict);
 
 }  // namespace podsim::rdu

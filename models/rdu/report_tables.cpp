@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "models/rdu/lowering_generation.hpp"
-#include "models/rdu/section_rates.hpp"
+#include "models/rdu/node.hpp"
+#include "models/rdu/section_tables.hpp"
 #include "models/rdu/serving.hpp"
 #include "models/rdu/step_time.hpp"
 
 namespace podsim::rdu {
 namespace {
-
-constexpr std::size_t k_listed_sections = 24;
 
 double in_s(SimTime time) {
   return time.duration().in_base();
@@ -30,32 +28,49 @@ SimTime repeat_duration(const Lowered& lowered, const RunResult& result, const s
   return SimTime();
 }
 
-// What a tile's time goes to, in the words of the runtime's tile statistics.
-struct TileShare {
-  const char* state;
-  const char* value;
-  double time;
+// What the time of a device's tiles goes to, in the words of the runtime's tile statistics.
+struct TileShares {
+  double execute = 0;
+  double program_load = 0;
+  double argument_load = 0;
+  double idle = 0;  // waits for launches, other devices, the host
 };
 
-std::vector<TileShare> tile_shares(const RduPlan& plan, const RunResult& result) {
-  const SectionSums sums = section_sums(plan);
-  const double busy = in_s(sums.execute) + in_s(sums.program_load) + in_s(sums.argument_load);
-  return {{"execute", "tile_exec_pct", in_s(sums.execute)},
-          {"program load", "tile_program_load_pct", in_s(sums.program_load)},
-          {"argument load", "tile_argument_load_pct", in_s(sums.argument_load)},
-          {"idle", "tile_idle_pct", std::max(0.0, in_s(result.total) - busy)}};
+double share_pct(Duration time, const RunResult& result) {
+  return result.total > SimTime() ? 100 * in_s(time) / in_s(result.total) : 0;
 }
 
-double share_pct(double time, const RunResult& result) {
-  return result.total > SimTime() ? 100 * time / in_s(result.total) : 0;
+TileShares tile_shares(const RduPlan& plan, const RunResult& result, double slowdown) {
+  const SectionSums sums = section_sums(plan, slowdown);
+  const Duration busy = sums.execute + sums.program_load + sums.argument_load;
+  const Duration idle = std::max(Duration(), result.total.duration() - busy);
+  return {share_pct(sums.execute, result), share_pct(sums.program_load, result), share_pct(sums.argument_load, result),
+          share_pct(idle, result)};
 }
 
+// Devices of one speed in one row.
 Table share_table(const RduPlan& plan, const RunResult& result) {
   Table table;
   table.name = "tiles";
-  table.columns = {{"state", ""}, {"time_s", "s"}, {"share_pct", "%"}};
-  for (const TileShare& share : tile_shares(plan, result)) {
-    table.rows.push_back({std::string(share.state), share.time, share_pct(share.time, result)});
+  table.columns = {{"device", ""},
+                   {"alike", ""},
+                   {"tiles", ""},
+                   {"execute_pct", "%"},
+                   {"program_load_pct", "%"},
+                   {"argument_load_pct", "%"},
+                   {"idle_pct", "%"}};
+  std::vector<double> listed;
+  for (std::size_t i = 0; i < plan.slowdown.size(); ++i) {
+    const double slowdown = plan.slowdown[i];
+    if (std::ranges::count(listed, slowdown) > 0) continue;
+    listed.push_back(slowdown);
+    const auto device = static_cast<std::int64_t>(i);
+    const std::int64_t parts = plan.setup.parts;
+    const TileShares shares = tile_shares(plan, result, slowdown);
+    table.rows.push_back({part_name(plan, device / parts, device % parts),
+                          static_cast<std::int64_t>(std::ranges::count(plan.slowdown, slowdown)),
+                          plan.setup.tiles_per_part, shares.execute, shares.program_load, shares.argument_load,
+                          shares.idle});
   }
   return table;
 }
@@ -63,9 +78,9 @@ Table share_table(const RduPlan& plan, const RunResult& result) {
 Table phase_table(const RduPlan& plan) {
   Table table;
   table.name = "graph types";
-  table.columns = {{"graph_type", ""},    {"sections", ""},           {"unique_sections", ""},
-                   {"flop", "flop"},      {"off_chip_bytes", "byte"}, {"time_s", "s"},
-                   {"compute_bound", ""}, {"memory_bound", ""},       {"launch_bound", ""}};
+  table.columns = {{"graph_type", ""},    {"sections", ""},      {"unique_sections", ""}, {"flop", "flop"},
+                   {"ddr_bytes", "byte"}, {"hbm_bytes", "byte"}, {"time_s", "s"},         {"compute_bound", ""},
+                   {"memory_bound", ""},  {"launch_bound", ""}};
   const CompiledGraph& compiled = plan.compiled;
   for (const RduPhase phase : {RduPhase::forward, RduPhase::backward, RduPhase::gradient_norm, RduPhase::optimizer}) {
     std::int64_t sections = 0;
@@ -86,59 +101,25 @@ Table phase_table(const RduPlan& plan) {
     }
     if (sections == 0) continue;
     const auto count = [&](SectionBound what) { return bound[static_cast<std::size_t>(what)]; };
-    table.rows.push_back({std::string(phase_name(phase)), sections, unique, flop_count, bytes.count(), in_s(time),
-                          count(SectionBound::compute), count(SectionBound::memory), count(SectionBound::issue)});
+    const bool over_ddr = plan.tiers.over_ddr(phase);
+    table.rows.push_back({std::string(phase_name(phase)), sections, unique, flop_count,
+                          over_ddr ? bytes.count() : std::int64_t{0}, over_ddr ? std::int64_t{0} : bytes.count(),
+                          in_s(time), count(SectionBound::compute), count(SectionBound::memory),
+                          count(SectionBound::issue)});
   }
   return table;
 }
 
-const char* word(SectionBound bound) {
-  switch (bound) {
-    case SectionBound::compute:
-      return "compute";
-    case SectionBound::memory:
-      return "off-chip memory";
-    case SectionBound::issue:
-      break;
-  }
-  return "launch";
-}
-
-// Of the memory units that the section's graph type may use. A section whose operators also run in the one before holds
-// less than all that is counted in it.
-double memory_share_pct(Bytes resident, const RduSection& section, const Partition& partition,
-                        const SectionCapacity& capacity) {
-  const double visible = capacity.sram.size().in_base() * partition.factors.of(section.phase);
-  return 100 * std::min(1.0, resident.size().in_base() / visible);
-}
-
-// All of them, or the longest.
-Table section_table(const RduPlan& plan) {
-  const CompiledGraph& compiled = plan.compiled;
-  std::vector<std::size_t> order(compiled.partition.sections.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const bool some = order.size() > k_listed_sections;
-  if (some) {
-    std::ranges::stable_sort(
-        order, [&](std::size_t a, std::size_t b) { return compiled.times[a].total > compiled.times[b].total; });
-    order.resize(k_listed_sections);
-  }
-  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
-  const std::vector<Bytes> resident = section_resident_bytes(compiled.graph, compiled.partition, capacity);
-  Table table;
-  table.name = some ? "longest sections" : "sections";
-  table.columns = {
-      {"section", ""}, {"graph_type", ""},     {"name", ""},           {"time_s", "s"},  {"bound", ""},
-      {"stages", ""},  {"pcu_share_pct", "%"}, {"pmu_share_pct", "%"}, {"flop", "flop"}, {"off_chip_bytes", "byte"}};
-  for (const std::size_t i : order) {
-    const RduSection& section = compiled.partition.sections[i];
-    table.rows.push_back({static_cast<std::int64_t>(i), std::string(phase_name(section.phase)), section.name,
-                          in_s(compiled.times[i].total), std::string(word(compiled.times[i].bound)),
-                          static_cast<std::int64_t>(section.operators.size()), 100 * std::min(1.0, section.demand),
-                          memory_share_pct(resident[i], section, compiled.partition, capacity),
-                          compiled.work[i].flop.in_base(), compiled.work[i].bytes().count()});
-  }
-  return table;
+// Bytes over the memory ports of the first device, in a step.
+void add_traffic(const RduPlan& plan, const Lowered& lowered, const RunResult& result,
+                 std::vector<ReportedValue>& values) {
+  const auto carried = [&](const std::string& port) {
+    const auto& links = lowered.platform.links();
+    const auto found = std::ranges::find(links, part_name(plan, 0, 0) + port, &Link::name);
+    return static_cast<double>(result.links[static_cast<std::size_t>(found - links.begin())].bytes.count());
+  };
+  values.push_back({"ddr_traffic_bytes", "byte", carried("-ddr")});
+  if (plan.constants.chip.hbm) values.push_back({"hbm_traffic_bytes", "byte", carried("-hbm")});
 }
 
 }  // namespace
@@ -146,7 +127,7 @@ Table section_table(const RduPlan& plan) {
 std::vector<Table> report_tables(const RduPlan& plan, const Lowered&, const RunResult& result) {
   if (plan.setup.fused_generation) return {};
   std::vector<Table> tables{phase_table(plan), section_table(plan)};
-  if (plan.setup.training()) tables.insert(tables.begin(), share_table(plan, result));
+  if (plan.setup.run != RunMode::generation) tables.insert(tables.begin(), share_table(plan, result));
   return tables;
 }
 
@@ -172,16 +153,18 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
       values.push_back({"experts_in_hbm", "", static_cast<double>(capacity.in_hbm)});
       values.push_back({"experts_in_ddr", "", static_cast<double>(capacity.in_ddr)});
     }
+    add_traffic(plan, lowered, result, values);
     return values;
   }
   values.push_back({"rdu_latency_s", "s", in_s(section_sums(plan).total)});
   if (setup.training()) values.push_back({"host_latency_s", "s", in_s(host_time(plan))});
-  if (setup.training()) {
-    for (const TileShare& share : tile_shares(plan, result)) {
-      values.push_back({share.value, "%", share_pct(share.time, result)});
-    }
-  }
+  const TileShares shares = tile_shares(plan, result, plan.slowdown.front());
+  values.push_back({"tile_exec_pct", "%", shares.execute});
+  values.push_back({"tile_program_load_pct", "%", shares.program_load});
+  values.push_back({"tile_argument_load_pct", "%", shares.argument_load});
+  values.push_back({"tile_idle_pct", "%", shares.idle});
   values.push_back({"total_sections", "", static_cast<double>(plan.compiled.partition.sections.size())});
+  add_traffic(plan, lowered, result, values);
   return values;
 }
 

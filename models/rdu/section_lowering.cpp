@@ -78,10 +78,8 @@ void SectionLowering::add_part(SegmentBuilder& segment, const PartResources& par
   const OpId arguments = loaded(plan_.rates.argument_load, "argument load");
   const OpId done = segment.join("section done");
   segment.depend(arguments, done);
-  const bool update = cut.phase >= RduPhase::gradient_norm;
   if (const Bytes bytes = graph.work[section].bytes(); bytes > Bytes()) {
-    const RouteId port =
-        !plan_.tiers.tensors_in_hbm || (update && !plan_.tiers.state_in_hbm) ? part.ddr_port : part.port;
+    const RouteId port = plan_.tiers.over_ddr(cut.phase) ? part.ddr_port : part.port;
     const OpId moved =
         segment.transfer(part.device, DeviceId::none(), port, bytes, CostCategory::off_chip_memory, "tensors");
     segment.depend(arguments, moved);

@@ -1,20 +1,26 @@
 #include "models/rdu/step_time.hpp"
 
+#include <algorithm>
+
 namespace podsim::rdu {
 
 std::int64_t calls_per_step(const RduSetup& setup, RduPhase phase) {
   return phase >= RduPhase::gradient_norm ? 1 : setup.gradient_accumulation_steps;
 }
 
-SectionSums section_sums(const RduPlan& plan) {
+SectionSums section_sums(const RduPlan& plan, double slowdown) {
   SectionSums sums;
+  const SectionRates& rates = plan.rates;
   const Partition& partition = plan.compiled.partition;
   for (std::size_t i = 0; i < partition.sections.size(); ++i) {
     const auto times = static_cast<double>(calls_per_step(plan.setup, partition.sections[i].phase));
-    sums.total += plan.compiled.times[i].total * times;
-    sums.execute += plan.compiled.times[i].execute * times;
-    sums.program_load += plan.rates.program_load * times;
-    sums.argument_load += plan.rates.argument_load * times;
+    const SectionTime& section = plan.compiled.times[i];
+    const Duration loads = (rates.program_load + rates.argument_load) * slowdown;
+    const Duration execute = std::max(section.compute * slowdown, section.memory);
+    sums.total += std::max(rates.issue_interval, loads + execute) * times;
+    sums.execute += execute * times;
+    sums.program_load += rates.program_load * (slowdown * times);
+    sums.argument_load += rates.argument_load * (slowdown * times);
   }
   return sums;
 }

@@ -13,7 +13,8 @@ struct SectionSums {
   Duration program_load;
   Duration argument_load;
 };
-SectionSums section_sums(const RduPlan& plan);
+// `slowdown` is a factor on a device's own work, as in the experiment.
+SectionSums section_sums(const RduPlan& plan, double slowdown = 1);
 
 // How often a step runs a section: once per accumulation step, sections of the update once.
 std::int64_t calls_per_step(const RduSetup& setup, RduPhase phase);

@@ -135,6 +135,7 @@ void CriticalPathObserver::make_tables() {
                         group.count, in_seconds(group.time), in_seconds(group.sharing), in_seconds(group.saves)});
   }
   tables_ = {std::move(summary), std::move(resources), std::move(ops)};
+  for (Table& table : tables_) table.view = k_critical_path_view;
 }
 
 }  // namespace podsim

@@ -16,6 +16,9 @@
 
 namespace podsim {
 
+// The view of a report that its tables belong to.
+inline constexpr const char* k_critical_path_view = "critical-path";
+
 // Ops of one label on one device or link. A transfer counts to the slowest link of its route, the first of equals.
 struct CriticalOps {
   LabelId label;

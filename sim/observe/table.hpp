@@ -19,6 +19,7 @@ struct Table {
   std::string name;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
+  std::string view = {};  // the table that it belongs to, by name; empty: it stands alone
 };
 
 struct Series {

@@ -113,6 +113,20 @@ struct ReportedValue {
   double value = 0;
 };
 
+// What a family's value or a column of its tables means.
+struct ReportedMeaning {
+  std::string name;  // as in the JSON report: "values.host_latency_s", "tables.sections.bound", blanks as underscores
+  std::string meaning;  // a sentence or two
+  std::string formula;  // how it is computed; empty: it is read off the simulation
+};
+
+// A flag of the commands that a family's section may hold.
+struct CommandFlag {
+  std::vector<std::string> names;  // as they are written, the usual one first
+  KeySpec spec;
+  std::string without_effect;  // why it changes nothing; empty: it does
+};
+
 struct LowerOptions {
   bool fold = true;    // simulate equal replicas once
   bool merge = false;  // make chains of local ops one op, where the family can
@@ -155,6 +169,10 @@ class Family {
   }
   virtual Lowered lower(const Plan& plan, const LowerOptions& options) const = 0;
   virtual std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const = 0;
+  // Long ones that are shown when they are asked for.
+  virtual std::vector<Table> detail_tables(const Plan&) const { return {}; }
+  virtual std::vector<ReportedMeaning> meanings() const { return {}; }
+  virtual std::vector<CommandFlag> command_flags() const { return {}; }
   virtual std::vector<ReportedValue> values(const Plan&, const Lowered&, const RunResult&) const { return {}; }
   // One operator on its own; problems with its text and settings go to `diagnostics`, and the result is empty then.
   // A family that prices no single operators says so.

@@ -220,14 +220,6 @@ std::string values_text(const std::vector<ReportedValue>& values) {
   return heading("Further values") + table.text(k_width);
 }
 
-std::string cell_text(const Cell& cell) {
-  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return grouped(*integer);
-  if (const auto* number = std::get_if<double>(&cell)) return human_number(*number);
-  if (const auto* text = std::get_if<std::string>(&cell)) return fit_width(*text, 40);
-  return "-";
-}
-
 std::string paragraphs_text(const char* title, const std::vector<std::string>& paragraphs) {
   if (paragraphs.empty()) return "";
   std::string text = heading(title);
@@ -243,24 +235,17 @@ std::string foot(const Report& report) {
   return text + ", inputs " + report.inputs_sha256.substr(0, 16) + '\n';
 }
 
+std::string table_text(const Table& table, std::size_t most_rows, std::size_t width) {
+  const std::size_t shown = std::min(table.rows.size(), most_rows);
+  const TextTable text = text_table_of(table, shown);
+  return heading(table.name) + text.text(width) + with_rest(table.rows.size() - shown, "rows in --format json") +
+         with_rest(text.columns_beyond(width), "columns in --format json");
+}
+
 }  // namespace
 
 std::string to_text(const Table& table, std::size_t width) {
-  TextTable text;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool words = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return std::holds_alternative<std::string>(row[c]) || std::holds_alternative<bool>(row[c]);
-    });
-    text.column(table.columns[c].name, words ? Align::left : Align::right);
-  }
-  const std::size_t shown = std::min(table.rows.size(), k_most_rows);
-  for (std::size_t r = 0; r < shown; ++r) {
-    std::vector<std::string> cells;
-    for (const Cell& cell : table.rows[r]) cells.push_back(cell_text(cell));
-    text.row(std::move(cells));
-  }
-  return heading(table.name) + text.text(width) + with_rest(table.rows.size() - shown, "rows in --format json") +
-         with_rest(text.columns_beyond(width), "columns in --format json");
+  return table_text(table, k_most_rows, width);
 }
 
 std::string to_text(const Report& report) {
@@ -268,8 +253,19 @@ std::string to_text(const Report& report) {
                      latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
                      links_text(report) + paragraphs_text("Loss scale", loss_scale_paragraphs(report)) +
                      training_text(report.training);
-  for (const Table& table : report.tables) text += to_text(table);
+  for (const Table& table : report.tables) {
+    if (table.view.empty()) text += to_text(table);
+  }
   return text + paragraphs_text("Warnings", report.warnings) + foot(report);
+}
+
+std::string view_text(const Report& report, std::string_view name) {
+  constexpr std::size_t k_any = 100'000;  // rows and columns
+  std::string text;
+  for (const Table& table : report.tables) {
+    if (table.name == name || table.view == name) text += table_text(table, k_any, k_any);
+  }
+  return text.empty() ? text : text.substr(1);
 }
 
 }  // namespace podsim

@@ -69,4 +69,32 @@ std::string TextTable::text(std::size_t width) const {
   return result;
 }
 
+namespace {
+
+std::string cell_text(const Cell& cell) {
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return grouped(*integer);
+  if (const auto* number = std::get_if<double>(&cell)) return human_number(*number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return fit_width(*text, 40);
+  return "-";
+}
+
+}  // namespace
+
+TextTable text_table_of(const Table& table, std::size_t rows) {
+  TextTable text;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bool words = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return std::holds_alternative<std::string>(row[c]) || std::holds_alternative<bool>(row[c]);
+    });
+    text.column(table.columns[c].name, words ? Align::left : Align::right);
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : table.rows[r]) cells.push_back(cell_text(cell));
+    text.row(std::move(cells));
+  }
+  return text;
+}
+
 }  // namespace podsim

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/observe/table.hpp"
+
 namespace podsim {
 
 enum class Align { left, right };
@@ -28,5 +30,8 @@ class TextTable {
   std::vector<Align> aligns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// The first `rows` rows of a result, at most as many as it has; numbers as people read them, long words cut.
+TextTable text_table_of(const Table& table, std::size_t rows);
 
 }  // namespace podsim

@@ -56,7 +56,11 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
   EngineFacts facts;
   facts.name = engine.name();
   facts.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return make_report(plan, verdict, account, {lowered, result, facts});
+  Report report = make_report(plan, verdict, account, {lowered, result, facts});
+  if (options.details) {
+    for (Table& table : plan.family->detail_tables(plan)) report.tables.push_back(std::move(table));
+  }
+  return report;
 }
 
 Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result) {

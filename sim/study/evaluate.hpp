@@ -18,6 +18,7 @@ struct EvaluateOptions {
   bool merge = false;     // chains of local ops as one
   bool remedies = false;  // look for the cheapest change when it does not fit
   bool unfit = false;     // simulate also what does not fit
+  bool details = false;   // with the family's long tables
 };
 
 // Verdict and memory from the plan alone.

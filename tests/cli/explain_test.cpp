@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -128,8 +129,8 @@ TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names t
             "no key is called \"ipu.gradient_acumulation_steps\"; did you mean \"ipu.gradient_accumulation_steps\"?"));
   const CommandResult kind = explain("kee x");
   CHECK(kind.exit_code == 2);
-  CHECK(has(kind.err, "unknown kind \"kee\"; expected key, metric, constant or op; did you mean \"key\"?"));
-  CHECK(has(explain("").err, "nothing to explain: name a key, a metric, a constant or an operator"));
+  CHECK(has(kind.err, "unknown kind \"kee\"; expected key, flag, metric, constant or op; did you mean \"key\"?"));
+  CHECK(has(explain("").err, "nothing to explain: name a key, a flag, a metric, a constant or an operator"));
 }
 
 TEST_CASE("explain: an operator is shown with its machine, time, cycles by part and plan") {
@@ -185,4 +186,49 @@ TEST_CASE("explain: problems of an operator are told at once and end with 2") {
   CHECK(has(explain("op dense 8x8x8 tiles9999").err,
             "operator:1:1: tiles: is 9999, more than the chip has; expected up to 1472"));
   CHECK(has(explain("key precision --system pod4").err, "option --system belongs to `explain op`"));
+}
+
+TEST_CASE("explain: a flag of a command is found by each of its spellings") {
+  for (const char* word : {"--num-tiles", "flag --num-tiles", "samba_compile.num_tiles", "num-tiles"}) {
+    CAPTURE(word);
+    const CommandResult result = explain(word);
+    CHECK(result.exit_code == 0);
+    CHECK(has(result.out, "--num-tiles: "));
+    CHECK(has(result.out, "  written      --num-tiles, samba_compile.num_tiles\n"));
+  }
+  CHECK(has(explain("--batch-size").out, "-b, --batch-size, training.batch_size, generation.batch_size"));
+  CHECK(has(explain("-ws").out, "--world-size"));
+  const CommandResult wrong = explain("--num-tile");
+  CHECK(wrong.exit_code == 2);
+  CHECK(has(wrong.err, "no key, flag, metric or constant is called \"--num-tile\"; did you mean \"--num-tiles\"?"));
+}
+
+TEST_CASE("explain: every value and every column of a table that an RDU run reports is explained") {
+  const char* const runs[] = {
+      "gpt2-xl-two-sn30 --view sections", "llama-3-70b-sn40l-8", "llama-2-70b-sn30-tensor-parallel",
+      "--system sn40l-8 --model llama-2-7b --compile 'python a.py compile -b 8 -o1 --num-tiles 8 --pef-name=p' --view "
+      "sections",
+      "--system sn30 --model gpt2 --compile 'python a.py compile -b 8 --num-tiles 4 --inference --pef-name=p'"};
+  for (const char* run : runs) {
+    CAPTURE(run);
+    const CommandResult report =
+        run_command(shell_quoted(program()) + " run " + run + " --engine native --format json --quiet", source_dir());
+    REQUIRE(report.exit_code == 0);
+    Diagnostics diagnostics;
+    const auto json = parse_json(report.out, "report.json", diagnostics);
+    REQUIRE(json.has_value());
+    for (const Value::Member& value : json->find("values")->members()) {
+      CAPTURE(value.key);
+      CHECK(explain("metric values." + value.key).exit_code == 0);
+    }
+    for (const Value& table : json->find("tables")->elements()) {
+      std::string name = table.find("name")->as_string();
+      std::ranges::replace(name, ' ', '_');
+      CHECK(explain("metric tables." + name).exit_code == 0);
+      for (const Value& column : table.find("columns")->elements()) {
+        CAPTURE(column.find("name")->as_string());
+        CHECK(explain("metric tables." + name + "." + column.find("name")->as_string()).exit_code == 0);
+      }
+    }
+  }
 }

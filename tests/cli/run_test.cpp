@@ -299,10 +299,17 @@ TEST_CASE("run: the critical path names what the run waited for and what it woul
   }
 }
 
-TEST_CASE("run: an unknown view is refused with those there are") {
+TEST_CASE("run: --view prints a table alone and whole, with those that belong to it") {
   const ExperimentFolder folder;
-  const CommandResult wrong = folder.podsim("run bert-large-bow-pod16 --view critical");
-  CHECK(wrong.exit_code == 2);
-  CHECK(wrong.err.find("option --view: unknown view \"critical\"") != std::string::npos);
-  CHECK(wrong.err.find("expected critical-path") != std::string::npos);
+  const std::string run = "run llama-2-70b-sn30-tensor-parallel --engine native --view ";
+  const CommandResult whole = folder.podsim(run + "sections");
+  CHECK(whole.exit_code == 0);
+  CHECK(whole.out.starts_with("sections\n"));
+  CHECK(whole.out.find("\nstages\n") != std::string::npos);
+  CHECK(whole.out.find("--format json") == std::string::npos);  // nothing is left out
+  CHECK(lines_in(whole.out) > 1000);
+  const CommandResult none = folder.podsim(run + "section");
+  CHECK(none.exit_code == 2);
+  CHECK(none.err.find("option --view: no table is called \"section\"; expected tiles, graph types, longest sections, "
+                      "sections, critical-path; did you mean \"sections\"?") != std::string::npos);
 }

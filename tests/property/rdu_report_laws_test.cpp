@@ -16,7 +16,7 @@ using namespace podsim::test;
 
 namespace {
 
-// GPT-2 on any chip, level and number of copies.
+// GPT-2 on any chip, level and number of copies, on one node or spread over two.
 std::string random_training(Random& random) {
   const std::vector<std::string> systems = {"sn10", "sn20", "sn30"};
   const std::vector<std::string> levels = {"-o0", "-o1", "-o3"};
@@ -27,15 +27,19 @@ std::string random_training(Random& random) {
       fmt::format("python app.py compile -b {} {} --num-tiles {} --grad-accumulation-steps {}", 2 << random.below(4),
                   levels[random.below(levels.size())], halves ? 8 : 4, 1 + random.below(3));
   std::string launch;
+  const bool spread = copies > 1 && random.below(2) == 0;
   if (copies > 1) {
     compile += " --data-parallel -ws 2";
     launch =
-        fmt::format("\nlaunch = \"mpirun -np {} python app.py run --data-parallel{} --pef=out/p/p.pef -b {}\"", copies,
+        fmt::format("\nlaunch = \"{} {} python app.py run --data-parallel{} --pef=out/p/p.pef -b {}\"",
+                    spread ? "srun --mpi=pmi2 --nodes 2 --ntasks" : "mpirun -np", copies,
                     random.below(2) == 0 ? " --reduce-on-rdu" : "", compile.substr(25, compile.find(' ', 25) - 25));
   }
   return fmt::format(R"(
-system = "{}"
 software = "sambaflow-1.18"
+[system]
+name = "{}"
+nodes = {}
 [model]
 config = "gpt2"
 num_hidden_layers = {}
@@ -47,8 +51,8 @@ compile = "{} --pef-name=p"{}
 host_model = "{}"
 mapping_quality = "{}"
 )",
-                     system, 1 + random.below(4), 128 << random.below(3), random.below(2) == 0, compile, launch,
-                     random.below(2) == 0 ? "profiled" : "production",
+                     system, spread ? 2 : 1, 1 + random.below(4), 128 << random.below(3), random.below(2) == 0, compile,
+                     launch, random.below(2) == 0 ? "profiled" : "production",
                      random.below(3) == 0 ? "human-decision" : "generated");
 }
 

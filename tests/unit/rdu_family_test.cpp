@@ -267,3 +267,37 @@ TEST_CASE("rdu: a slow half lengthens its own products, and is not folded") {
   CHECK(slow.step_s() > base.step_s());
   CHECK(near(slow.step_s() - base.step_s(), added, 0.05));
 }
+
+TEST_CASE("rdu: copies on several nodes exchange gradients over the nodes' network, which they share") {
+  const std::string two_nodes = "system.nodes=2";
+  const auto compile = [](const std::string& more) {
+    return "rdu.compile=\"python app.py compile -b 16 -o3 --data-parallel -ws 2 --pef-name=gpt " + more + "\"";
+  };
+  const auto launch = [](const std::string& spread) {
+    return "rdu.launch=\"" + spread +
+           " python app.py run -b 16 --data-parallel --reduce-on-rdu --pef=out/gpt/gpt.pef\"";
+  };
+  const std::string half = "system.node_network.bandwidth=\"30 GB/s\"";
+  const auto exchange_s = [&](std::vector<std::string> overrides) {
+    overrides.push_back(two_nodes);
+    return run_of(k_gpt2, overrides).part_s(CostCategory::collective);
+  };
+  const double gradients = 2.0 * static_cast<double>(own(run_of(k_gpt2)).model.parameter_count());
+  const auto ring = [&](int copies, double bandwidth) { return 2.0 * (copies - 1) / copies * gradients / bandwidth; };
+  // 32 halves of RDUs: one hop of the ring leaves each node.
+  const std::vector<std::string> halves = {compile("--num-tiles 4"), launch("mpirun -np 32")};
+  CHECK(near(exchange_s(halves), ring(32, 60e9), 1e-6));
+  CHECK(near(exchange_s({halves[0], halves[1], half}), ring(32, 30e9), 1e-6));
+  // Two copies stay on a node, where the network is no matter, unless they are launched one to each.
+  const std::vector<std::string> pair = {compile("--num-tiles 4"), launch("mpirun -np 2"), half};
+  CHECK(near(exchange_s(pair), ring(2, 60e9), 1e-6));
+  CHECK(near(exchange_s({pair[0], launch("srun --nodes 2 --ntasks 2 --mpi=pmi2"), half}), ring(2, 30e9), 1e-6));
+  // Copies of two halves each have two rings, which share the network between the nodes.
+  const std::vector<std::string> whole = {compile("--num-tiles 8"), launch("mpirun -np 16")};
+  const double within_a_copy = gradients / 50e9;
+  CHECK(near(exchange_s(whole), within_a_copy + ring(16, 60e9 / 2), 1e-6));
+  const Ran ran = run_of(k_gpt2, {whole[0], whole[1], two_nodes});
+  const std::vector<Link>& links = ran.lowered.platform.links();
+  CHECK(std::ranges::count(links, "node0.network", &Link::name) == 1);
+  CHECK(std::ranges::count(links, "node1.network", &Link::name) == 1);
+}

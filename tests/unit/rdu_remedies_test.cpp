@@ -123,6 +123,11 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
   }
 }
 
+TEST_CASE("rdu remedies: where nothing helps this is said") {
+  const Scene scene{k_sn30, "llama-3.1-405b\"\nnum_hidden_layers = 600 # \"", k_compile + " -o1 -b 2"};
+  CHECK(remedy_of(scene) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
+}
+
 TEST_CASE("rdu remedies: changes are told in the words of the commands") {
   rdu::WrittenForms written;
   CHECK(written.flag("n-chips", "2") == "--n-chips 2");

@@ -1,4 +1,5 @@
-// podsim explain: what a key, a metric or a constant is, where it comes from and what it moves; how one operator runs.
+// podsim explain: what a key, a flag of a command, a metric or a constant is, where it comes from and what it moves; how
+// one operator runs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +34,19 @@ std::string explain_key(const ReferenceKey& key) {
          line("source", spec.source);
 }
 
+std::string explain_flag(const CommandFlag& flag) {
+  const KeySpec& spec = flag.spec;
+  const std::string names = fmt::format("{}", fmt::join(flag.names, ", "));
+  return fmt::format("{}: {}\n", flag.names.front(), spec.summary) + line("written", names) +
+         line("type", type_text(spec)) + line("default", spec.default_text) + line("range", range_text(spec)) +
+         line("versions", spec.versions) + line("time", spec.time_effect) + line("memory", spec.memory_effect) +
+         line("no effect", flag.without_effect) + line("source", spec.source);
+}
+
+std::string explain_meaning(const ReportedMeaning& meaning) {
+  return fmt::format("{}: {}\n", meaning.name, meaning.meaning) + line("formula", meaning.formula);
+}
+
 std::string explain_metric(const MetricSpec& metric) {
   return fmt::format("{}: {}\n", metric.name, metric.meaning) + line("unit", metric.unit) +
          line("formula", metric.formula.empty() ? "read off the simulation or the plan" : metric.formula);
@@ -44,7 +58,7 @@ std::string explain_constant(const ReferenceConstant& entry) {
          line("confidence", constant.confidence) + line("spread", constant.spread) + line("source", constant.source);
 }
 
-// Everything of one of the three kinds that has this name, or ends in it.
+// Everything of one of the kinds that has this name, or ends in it.
 class Finder {
  public:
   explicit Finder(std::string name) : name_(std::move(name)), as_key_(name_) {
@@ -77,8 +91,26 @@ std::string find_keys(Finder& finder) {
   return text;
 }
 
+// By any of its names, or the name without its dashes.
+std::string find_flags(Finder& finder) {
+  std::string text;
+  for (const auto& family : make_catalog().families) {
+    for (const CommandFlag& flag : family->command_flags()) {
+      bool found = false;
+      for (const std::string& name : flag.names) found = finder.matches(name) || found;
+      if (found || finder.name() == flag.spec.path) text += explain_flag(flag);
+    }
+  }
+  return text;
+}
+
 std::string find_metrics(Finder& finder) {
   std::string text;
+  for (const auto& family : make_catalog().families) {
+    for (const ReportedMeaning& meaning : family->meanings()) {
+      if (finder.matches(meaning.name)) text += explain_meaning(meaning);
+    }
+  }
   for (const MetricSpec& metric : metrics()) {
     if (finder.matches(metric.name)) text += explain_metric(metric);
   }
@@ -137,8 +169,8 @@ void refuse_machine_options(const Arguments& arguments) {
 const VerbSpec& explain_spec() {
   static const VerbSpec k_spec{
       "explain",
-      "explain [key|metric|constant] NAME [options], explain op OPERATOR [options]",
-      "Tell what a key, a metric of the report or a constant means and rests on, or how one operator runs.",
+      "explain [key|flag|metric|constant] NAME [options], explain op OPERATOR [options]",
+      "Tell what a key, a flag, a value of the report or a constant means and rests on, or how one operator runs.",
       "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as "
       "Markdown.\n"
       "OPERATOR names a kind and its sizes, as in\n"
@@ -156,14 +188,15 @@ const VerbSpec& explain_spec() {
       {"podsim explain gradient_accumulation_steps",
        "podsim explain op \"conv 4x64x56x56 -> 64 k3\" --system bow-pod16"},
       100,
-      "keys metrics constants"};
+      "keys metrics constants",
+      true};
   return k_spec;
 }
 
 ExitCode cmd_explain(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words();
   const ConfigFiles configs = configs_from(arguments);
-  if (words.empty()) throw UsageError("nothing to explain: name a key, a metric, a constant or an operator");
+  if (words.empty()) throw UsageError("nothing to explain: name a key, a flag, a metric, a constant or an operator");
   if (words[0] == "op" || words[0] == "operator") return explain_op(arguments, configs);
   refuse_machine_options(arguments);
   if (words.size() > 2) throw UsageError(fmt::format("unexpected argument \"{}\"", words[2]));
@@ -171,18 +204,20 @@ ExitCode cmd_explain(const Arguments& arguments) {
     print(reference_markdown(make_catalog(), configs));
     return ExitCode::done;
   }
+  const std::vector<std::string> kinds = {"key", "flag", "metric", "constant"};
   const std::string kind = words.size() == 2 ? words[0] : "";
-  if (!kind.empty() && kind != "key" && kind != "metric" && kind != "constant") {
-    throw UsageError(fmt::format("unknown kind \"{}\"; expected key, metric, constant or op{}", kind,
-                                 suggestion_for(kind, {"key", "metric", "constant", "op"})));
+  if (!kind.empty() && std::ranges::count(kinds, kind) == 0) {
+    throw UsageError(fmt::format("unknown kind \"{}\"; expected key, flag, metric, constant or op{}", kind,
+                                 suggestion_for(kind, {"key", "flag", "metric", "constant", "op"})));
   }
   Finder finder(words.back());
   std::string text;
   if (kind.empty() || kind == "key") text += find_keys(finder);
+  if (kind.empty() || kind == "flag") text += find_flags(finder);
   if (kind.empty() || kind == "metric") text += find_metrics(finder);
   if (kind.empty() || kind == "constant") text += find_constants(finder, configs);
   if (text.empty()) {
-    throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, metric or constant" : kind,
+    throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, flag, metric or constant" : kind,
                                  finder.name(), suggestion_for(finder.name(), finder.candidates())));
   }
   print(text);

@@ -23,8 +23,8 @@ const VerbSpec& run_spec() {
       joined(experiment_options(), {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
                                     report_format_option(),
                                     {"out", "DIR", "also write the report and plan.toml there"},
+                                    {"view", "TABLE", "print a table alone and whole: sections, critical-path (what the run waited for), …"},
                                     {"trace", "FILE", "write a timeline that Perfetto opens"},
-                                    {"view", "NAME", "further tables: critical-path (what the run waited for)"},
                                     {"force", "", "let --out and --trace replace files"},
                                     {"exact", "", "simulate every iteration of every repeat"},
                                     {"no-fold", "", "simulate every replica"},
@@ -42,7 +42,6 @@ const VerbSpec& run_spec() {
 
 ExitCode cmd_run(const Arguments& arguments) {
   const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
-  if (arguments.has("view")) choice_option(arguments, "view", {"critical-path"});
   const std::string trace_file = arguments.value("trace").value_or("");
   const std::optional<std::int64_t> seed = integer_option(arguments, "seed");
   const ReportOutput output(arguments);
@@ -60,11 +59,16 @@ ExitCode cmd_run(const Arguments& arguments) {
   TraceObserver trace;
   CriticalPathObserver critical_path;
   std::vector<Observer*> observers;
-  if (arguments.has("view")) observers.push_back(&critical_path);
+  const bool critical = arguments.value("view") == k_critical_path_view;
+  if (critical) observers.push_back(&critical_path);
   if (!trace_file.empty()) observers.push_back(&trace);
   TimelineObserver timeline;
   if (output.has_timeline()) observers.push_back(&timeline);
-  const EvaluateOptions options{arguments.has("exact"), !arguments.has("no-fold"), arguments.has("merge"), true};
+  const EvaluateOptions options{.exact = arguments.has("exact"),
+                                .fold = !arguments.has("no-fold"),
+                                .merge = arguments.has("merge"),
+                                .remedies = true,
+                                .details = arguments.has("view")};
   Report report = simulate_plan(plan, engine, options, observers);
   report.evidence = evidence_for(plan, catalog, configs);
   const std::vector<Table>& further = critical_path.tables();

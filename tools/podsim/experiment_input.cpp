@@ -1,11 +1,13 @@
 #include "tools/podsim/experiment_input.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
 #include "models/loss_scaling/outlook.hpp"
 #include "sim/core/json_writer.hpp"
+#include "sim/observe/critical_path.hpp"
 #include "sim/report/report_page.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/version.hpp"
@@ -121,9 +123,30 @@ std::string formatted(Page page, const std::string& inputs_sha256, const std::st
   return format == "html" ? to_html(page) : to_markdown(page);
 }
 
+namespace {
+
+// A table in text; other formats hold all of them.
+std::string viewed(const Report& report, const std::string& view, const std::string& format,
+                   const Timeline* timeline) {
+  std::vector<std::string> names;
+  for (const Table& table : report.tables) {
+    if (table.view.empty()) names.push_back(table.name);
+  }
+  names.emplace_back(k_critical_path_view);
+  const std::string text = view_text(report, view);
+  if (text.empty()) {
+    throw UsageError(
+        fmt::format("option --view: no table is called \"{}\"; expected {}{}", view, fmt::join(names, ", "), suggestion_for(view, names)));
+  }
+  return format == "text" ? text : formatted(report, format, timeline);
+}
+
+}  // namespace
+
 ReportOutput::ReportOutput(const Arguments& arguments)
     : format_(choice_option(arguments, report_format_option())),
       folder_(arguments.value("out").value_or("")),
+      view_(arguments.value("view").value_or("")),
       warn_(!arguments.has("quiet")) {
   if (folder_.empty()) return;
   refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
@@ -131,7 +154,9 @@ ReportOutput::ReportOutput(const Arguments& arguments)
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {
-  const std::string text = formatted(report, format_, timeline);
+  const bool alone = !view_.empty() && report.engine;
+  const std::string text =
+      alone ? viewed(report, view_, format_, timeline) : formatted(report, format_, timeline);
   // The text report holds the warnings itself.
   if (warn_ && format_ != "text" && !plan.warnings.all().empty()) print_error(plan.warnings.to_text());
   if (!folder_.empty()) {

@@ -64,6 +64,7 @@ class ReportOutput {
  private:
   std::string format_;
   std::string folder_;  // empty: none
+  std::string view_;    // a table that is shown alone; empty: the report
   bool warn_ = true;
 };
 

@@ -65,15 +65,35 @@ std::vector<std::string> Arguments::values(std::string_view option) const {
   return found == options_.end() ? std::vector<std::string>() : found->second;
 }
 
+namespace {
+
+constexpr char k_dashed = '\x01';  // in front of a word, so that it does not look like an option
+
+// Hides the dashes of words that are no options of the verb.
+std::vector<std::string> with_dashes_hidden(const std::vector<OptionSpec>& options,
+                                            std::span<const std::string> arguments) {
+  std::vector<std::string> hidden(arguments.begin(), arguments.end());
+  for (std::string& word : hidden) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool option =
+        std::ranges::any_of(options, [&](const OptionSpec& known) { return name == "--" + std::string(known.name); });
+    if (word.size() > 1 && word.front() == '-' && !option) word.insert(word.begin(), k_dashed);
+  }
+  return hidden;
+}
+
+}  // namespace
+
 Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arguments) {
   const std::vector<OptionSpec> options = all_options(verb);
+  const std::vector<std::string> words_as_given(arguments.begin(), arguments.end());
   po::positional_options_description words;
   words.add(k_words, -1);
   po::parsed_options parsed(nullptr);
   const po::options_description known = description(options);
   try {
     namespace style = po::command_line_style;
-    parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
+    parsed = po::command_line_parser(verb.dashed_words ? with_dashes_hidden(options, arguments) : words_as_given)
                  .options(known)
                  .positional(words)
                  .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
@@ -89,7 +109,9 @@ Arguments parse_arguments(const VerbSpec& verb, std::span<const std::string> arg
       for (const std::string& word : option.value) {
         if (word.size() > 1 && word.front() == '-') unknown_option(word, options);
       }
-      result.words_.insert(result.words_.end(), option.value.begin(), option.value.end());
+      for (const std::string& word : option.value) {
+        result.words_.push_back(word.starts_with(k_dashed) ? word.substr(1) : word);
+      }
       continue;
     }
     const auto spec = std::find_if(options.begin(), options.end(),

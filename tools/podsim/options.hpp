@@ -36,6 +36,7 @@ struct VerbSpec {
   std::size_t most_words = 1;              // positional arguments
   std::string_view words_listed_as =
       {};  // the kinds of `podsim list` that have their names, blanks between; may be empty
+  bool dashed_words = false;               // they may look like options: "--num-tiles"
 };
 
 class Arguments {

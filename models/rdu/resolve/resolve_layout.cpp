@@ -86,12 +86,32 @@ bool read_number_of_copies(Resolution& resolution) {
   return true;
 }
 
+// Copies fill one node after another, unless the launch command spreads them.
+std::int64_t spread_over_nodes(const Resolution& resolution, std::int64_t in_a_node) {
+  const std::int64_t room = std::max<std::int64_t>(1, in_a_node);
+  const std::optional<LaunchCommand>& launch = resolution.commands.launch;
+  if (!launch) return room;
+  const auto told = [](const Argument<std::int64_t>& count) { return count.known && sound(count) && count.value > 0; };
+  const std::int64_t replicas = std::max<std::int64_t>(1, resolution.plan->setup.replicas);
+  std::int64_t copies = room;
+  if (told(launch->ranks_per_node)) {
+    copies = launch->ranks_per_node.value;
+  } else if (told(launch->nodes)) {
+    copies = (replicas + launch->nodes.value - 1) / launch->nodes.value;
+  }
+  // As many as all of them need anyway.
+  const std::int64_t least = (replicas + resolution.context.nodes - 1) / resolution.context.nodes;
+  return std::clamp(copies, std::min(least, room), room);
+}
+
 void check_room(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   const FamilyContext& context = resolution.context;
-  const std::int64_t tiles = resolution.plan->constants.system.rdus * context.nodes * resolution.chip().tiles;
+  const std::int64_t of_node = resolution.plan->constants.system.rdus * resolution.chip().tiles;
   const std::int64_t per_replica = setup.parts * setup.tiles_per_part;
-  const std::int64_t most = tiles / per_replica;
+  const std::int64_t in_a_node = of_node / per_replica;
+  const std::int64_t most = in_a_node * context.nodes;
+  setup.copies_per_node = spread_over_nodes(resolution, in_a_node);
   if (setup.replicas >= 1 && setup.replicas <= most) return;
   const std::int64_t asked = setup.replicas;
   setup.replicas = 1;     // for the checks that follow
@@ -101,7 +121,7 @@ void check_room(Resolution& resolution) {
       written ? resolution.place_of("replicas") : resolution.compile().line.place, "rdu.replicas",
       fmt::format("{} of {} tiles each need {} tiles; {} node{} of {} have {}", asked, per_replica,
                   static_cast<double>(asked) * static_cast<double>(per_replica), context.nodes,
-                  context.nodes == 1 ? "" : "s", context.system, tiles),
+                  context.nodes == 1 ? "" : "s", context.system, of_node * context.nodes),
       most >= 1 ? fmt::format("at most {}, or more in system.nodes", most) : "more in system.nodes");
 }
 
@@ -147,20 +167,20 @@ void read_layout(Resolution& resolution) {
 
 void check_slowdown(Resolution& resolution) {
   const RduSetup& setup = resolution.setup();
-  const std::int64_t tiles = resolution.chip().tiles;
+  const RduPlan& plan = *resolution.plan;
   const std::int64_t devices = setup.replicas * setup.parts;
   std::vector<double>& slowdown = resolution.plan->slowdown;
   slowdown.assign(static_cast<std::size_t>(devices), 1.0);
   for (const auto& [device, factor] : resolution.context.slowdown) {
     bool known = false;
     for (std::int64_t i = 0; i < devices; ++i) {
-      if (device != part_name(setup, tiles, i / setup.parts, i % setup.parts)) continue;
+      if (device != part_name(plan, i / setup.parts, i % setup.parts)) continue;
       slowdown[static_cast<std::size_t>(i)] = factor;
       known = true;
     }
     if (known) continue;
     resolution.diagnostics.error(resolution.context.section.place(), "system.slowdown." + device, "no such device",
-                                 fmt::format("such as {}", part_name(setup, tiles, 0, 0)));
+                                 fmt::format("such as {}", part_name(plan, 0, 0)));
   }
 }
 

@@ -61,6 +61,12 @@ std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnosti
                       "another model, or an RDU system");
     return nullptr;
   }
+  const std::string_view type = context.model_kind.type();
+  if (type == "matmul" || type == "relu") {
+    diagnostics.error(context.section.place(), "model.config", "a single operator is not placed on IPUs",
+                      "a whole model, or an RDU system");
+    return nullptr;
+  }
   return resolve_plan(context, diagnostics);
 }
 

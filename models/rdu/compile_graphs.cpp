@@ -12,6 +12,7 @@ namespace podsim::rdu {
 namespace {
 
 OperatorGraph build_step(const RduPlan& plan, const StepRequest& request) {
+  if (plan.isolated) return build_isolated(*plan.isolated);
   return plan.unet ? build_unet_step(*plan.unet, request) : build_transformer_step(plan.share, request);
 }
 

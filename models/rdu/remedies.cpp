@@ -21,6 +21,7 @@ RduPlan changed(const RduPlan& plan, const RduSetup& setup, const TransformerDes
   other.model = plan.model;
   other.share = share;
   other.unet = plan.unet;
+  other.isolated = plan.isolated;
   other.allotment = plan.allotment;
   other.rates = plan.rates;
   other.fusion_rules = plan.fusion_rules;
@@ -34,7 +35,7 @@ bool fits(const RduPlan& plan, const WorkloadSettings& settings) {
 
 std::optional<std::string> more_rdus(const RduPlan& plan, const WorkloadSettings& settings) {
   const std::int64_t most = plan.constants.system.rdus;
-  if (plan.setup.tensor_parallel == TensorParallel::batch || plan.unet) return std::nullopt;
+  if (plan.setup.tensor_parallel == TensorParallel::batch || plan.unet || plan.isolated) return std::nullopt;
   for (std::int64_t parts = plan.setup.parts * 2; parts <= most; parts *= 2) {
     std::string problem;
     const auto share = cut_weights(plan.model, parts, problem);

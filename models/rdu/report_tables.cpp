@@ -212,6 +212,12 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
       values.push_back({share.value, "%", share_pct(share.time, result)});
     }
   }
+  if (plan.isolated) {
+    const double rate = plan.isolated->operations / in_s(device_sums(plan).total);
+    const bool product = plan.isolated->flop > FlopCount();
+    values.push_back(
+        {product ? "achieved_tflops" : "achieved_gops", product ? "1e12/s" : "1e9/s", rate / (product ? 1e12 : 1e9)});
+  }
   values.push_back({"total_sections", "", static_cast<double>(plan.compiled.partition.sections.size())});
   return values;
 }

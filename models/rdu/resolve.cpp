@@ -25,8 +25,6 @@ bool sound(const Argument<T>& argument) {
   return argument.valid && !argument.unset;
 }
 
-// Times the bytes of a parameter and the models of a node they fit 64 bits.
-constexpr double k_most_weights = 1e13;
 constexpr double k_most_bytes = 4e18;  // of one kind, so that sums fit 64 bits
 
 class Resolver {
@@ -145,19 +143,17 @@ class Resolver {
   void read_model() {
     const auto model = describe_transformer(context_.shape, context_.settings);
     plan_->unet = describe_unet(context_.shape, context_.settings);
-    if (!model && !plan_->unet) {
+    plan_->isolated = describe_isolated(context_.shape);
+    if (!model && !plan_->unet && !plan_->isolated) {
       diagnostics_.error(context_.section.place(), "model.config",
                          fmt::format("the operators of a {} are not known for RDUs", context_.shape.type),
                          "a model of type gpt2, llama, mistral, bert, roberta or unet");
       return;
     }
     if (plan_->unet) check_image(*plan_->unet, context_, diagnostics_);
+    if (plan_->isolated) check_isolated(context_, diagnostics_);
     if (model) plan_->model = *model;
-    const double weights = model ? approximate_weights(*model) : 0.0;
-    if (weights > k_most_weights) {
-      too_large(
-          fmt::format("about {:.1e} weights are more than the {:.0e} that are simulated", weights, k_most_weights));
-    }
+    if (const std::string why = model ? too_many_weights(*model) : ""; !why.empty()) too_large(why);
     setup().run = context_.settings.mode;
     if (setup().run == RunMode::generation && (!model || model->head != RduHead::causal_lm)) {
       diagnostics_.error(
@@ -202,6 +198,7 @@ class Resolver {
       setup().parts = size.rdus * 2;
       setup().tiles_per_part = size.tiles / 2;
     }
+    if (plan_->isolated) setup().parts = 1;
     if (setup().parts > 1 && setup().tensor_parallel == TensorParallel::none) {
       diagnostics_.error(compile().n_chips.place, "rdu.compile",
                          fmt::format("{} RDUs for one copy without a way to share it", setup().parts),
@@ -481,6 +478,7 @@ class Resolver {
     // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
     const bool ahead = training() && setup().host == HostModel::production;
     if (ahead || chip().hbm) plan_->rates.issue_interval = Duration();
+    if (plan_->isolated) take_isolated_rates(*plan_);
   }
 
   FamilyContext& context_;

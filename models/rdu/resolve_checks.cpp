@@ -8,6 +8,26 @@
 #include "sim/plan/settings_reader.hpp"
 
 namespace podsim::rdu {
+namespace {
+
+// Without overflow, for dimensions of any size.
+double approximate_weights(const TransformerDescription& model) {
+  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+  const double query = number(model.heads) * number(model.head_dim);
+  const double keys = number(model.kv_heads) * number(model.head_dim);
+  const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
+  return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
+}
+
+}  // namespace
+
+std::string too_many_weights(const TransformerDescription& model) {
+  // Times the bytes of a parameter and the models of a node they fit 64 bits.
+  constexpr double k_most_weights = 1e13;
+  const double weights = approximate_weights(model);
+  if (weights <= k_most_weights) return "";
+  return fmt::format("about {:.1e} weights are more than the {:.0e} that are simulated", weights, k_most_weights);
+}
 
 void check_image(const UnetDescription& model, FamilyContext& context, Diagnostics& diagnostics) {
   const UnetSizes& sizes = model.sizes;
@@ -21,6 +41,25 @@ void check_image(const UnetDescription& model, FamilyContext& context, Diagnosti
   diagnostics.warning(context.section.place(), "workload.recompute",
                       "has no effect: no recomputation is known of image networks on RDUs");
   context.settings.recompute = false;
+}
+
+void check_isolated(const FamilyContext& context, Diagnostics& diagnostics) {
+  if (context.settings.mode != RunMode::inference) {
+    diagnostics.error(context.section.place(), "workload.mode",
+                      "is not \"inference\": a single operator is run, not trained",
+                      "\"inference\", or a compile command with --inference");
+  }
+  if (context.settings.micro_batch_size != 1) {
+    diagnostics.error(context.section.place(), "workload.micro_batch_size",
+                      "a single operator has no samples: its size is its own", "1");
+  }
+}
+
+void take_isolated_rates(RduPlan& plan) {
+  plan.rates.efficiency = plan.constants.isolated.efficiency;
+  plan.rates.memory = plan.rates.memory * plan.constants.isolated.memory_efficiency;
+  plan.rates.program_load = Duration();
+  plan.rates.issue_interval = Duration();
 }
 
 std::int64_t read_longest_context(const FamilyContext& context, std::int64_t positions, const std::string& why_idle,
@@ -38,14 +77,6 @@ std::int64_t read_longest_context(const FamilyContext& context, std::int64_t pos
                     fmt::format("{} is more than the model's {} positions", *written, positions),
                     "at most as many, or a larger model.max_position_embeddings");
   return positions;
-}
-
-double approximate_weights(const TransformerDescription& model) {
-  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
-  const double query = number(model.heads) * number(model.head_dim);
-  const double keys = number(model.kv_heads) * number(model.head_dim);
-  const double layer = number(model.hidden) * (2 * query + 2 * keys + (model.gated ? 3 : 2) * number(model.ffn));
-  return number(model.layers) * layer + number(model.vocabulary) * number(model.hidden);
 }
 
 std::int64_t default_parts(const TransformerDescription& model, std::int64_t rdus, const Place& place,

@@ -153,6 +153,18 @@ class RowToExperiment {
       if (cells_.cell(column).empty()) continue;
       cells_.set(fmt::format("model.{}", field), cells_.count(column, 1));
     }
+    if (!cells_.cell("heads").empty() && !cells_.cell("hidden_size").empty()) read_heads();
+  }
+
+  // Some rows record a number of heads that does not divide the width: the next one below that does stands in.
+  void read_heads() {
+    const std::int64_t width = cells_.count("hidden_size", 1);
+    const std::int64_t recorded = std::max<std::int64_t>(1, cells_.count("heads", 1));
+    std::int64_t heads = recorded;
+    while (width % heads != 0) --heads;
+    if (heads == recorded) return;
+    cells_.took_default("heads", fmt::format("{}, since {} do not divide the width", heads, recorded));
+    cells_.set("model.num_attention_heads", heads);
   }
 
   void read_request() {

@@ -11,7 +11,7 @@ namespace podsim::rdu {
 
 struct IsolatedOperator {
   std::string name;
-  FlopCount flop;        // of a product; none otherwise
+  FlopCount flop;         // of a product; none otherwise
   double operations = 0;  // multiply-adds as two, or elements: what published rates count
   Bytes operands;
   Bytes result;

@@ -153,6 +153,17 @@ TEST_CASE("rdu rows: a micro-benchmark becomes an operator of its size, or says 
   CHECK(std::get<Experiment>(read(bin).content).document.find("model.elements")->as_integer() == 316228);
 }
 
+TEST_CASE("rdu rows: heads that do not divide the width give way to the next number that does") {
+  const auto heads = [](const std::string& recorded) {
+    const PublishedCase one = read({{"hidden_size", "480"}, {"heads", recorded}});
+    return std::get<Experiment>(one.content).document.find("model.num_attention_heads")->as_integer();
+  };
+  CHECK(heads("25") == 24);
+  CHECK(heads("12") == 12);
+  const PublishedCase odd = read({{"hidden_size", "480"}, {"heads", "25"}});
+  CHECK(std::ranges::count(odd.defaults, "heads = 24, since 25 do not divide the width") == 1);
+}
+
 TEST_CASE("rdu rows: a U-Net row becomes images of its size") {
   const PublishedCase one = read({{"model_config", "unet2d"},
                                   {"layers", ""},

@@ -23,9 +23,9 @@ mode = "inference"
 
 Ran square(std::int64_t n, const std::string& system = "sn10", const std::string& more = "") {
   const std::string size = std::to_string(n);
-  return run_of(k_matmul, {"system.name=\"" + system + "\"", "model.rows=" + size, "model.inner=" + size,
-                           "model.columns=" + size,
-                           "rdu.compile=\"python a.py compile --inference -b 1 --pef-name=a" + more + "\""});
+  return run_of(k_matmul,
+                {"system.name=\"" + system + "\"", "model.rows=" + size, "model.inner=" + size, "model.columns=" + size,
+                 "rdu.compile=\"python a.py compile --inference -b 1 --pef-name=a" + more + "\""});
 }
 
 double value(const Ran& ran, const std::string& name) {
@@ -61,8 +61,8 @@ TEST_CASE("rdu alone: products on an SN10 at their published rates") {
     double measured;  // TFLOP/s
   };
   double sum = 0;
-  const Size sizes[] = {{256, 0.66},   {384, 2.04},   {512, 3.01},   {896, 6.95},   {1280, 11.63},  {1792, 15.49},
-                        {3072, 23.06}, {4096, 40.9},  {6144, 42.59}, {12288, 37.9}, {16384, 32.77}};
+  const Size sizes[] = {{256, 0.66},   {384, 2.04},  {512, 3.01},   {896, 6.95},   {1280, 11.63}, {1792, 15.49},
+                        {3072, 23.06}, {4096, 40.9}, {6144, 42.59}, {12288, 37.9}, {16384, 32.77}};
   for (const Size& size : sizes) sum += std::abs(value(square(size.n), "achieved_tflops") / size.measured - 1);
   CHECK(sum / 11 < 0.10);
 }
@@ -97,7 +97,7 @@ TEST_CASE("rdu alone: it is run, not trained, without samples, on one RDU") {
 config = "relu"
 )",
         {}, "model.config: a single operator is not placed on IPUs; expected a whole model, or an RDU system");
-  CHECK(dynamic_cast<const rdu::RduPlan&>(*square(512, "sn10", " --tensor-parallel weight --n-chips 2")
-                                               .plan.family_plan)
-            .setup.parts == 1);
+  CHECK(
+      dynamic_cast<const rdu::RduPlan&>(*square(512, "sn10", " --tensor-parallel weight --n-chips 2").plan.family_plan)
+          .setup.parts == 1);
 }

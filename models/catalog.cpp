@@ -15,6 +15,7 @@
 #include "models/workloads/llama.hpp"
 #include "models/workloads/mpnet.hpp"
 #include "models/workloads/roberta.hpp"
+#include "models/workloads/single_operator.hpp"
 #include "models/workloads/t5.hpp"
 #include "models/workloads/unet.hpp"
 #include "models/workloads/vit.hpp"
@@ -39,6 +40,8 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<MpNet>());
   catalog.model_kinds.push_back(std::make_unique<MT5>());
   catalog.model_kinds.push_back(std::make_unique<Roberta>());
+  catalog.model_kinds.push_back(std::make_unique<SingleMatmul>());
+  catalog.model_kinds.push_back(std::make_unique<SingleRelu>());
   catalog.model_kinds.push_back(std::make_unique<T5>());
   catalog.model_kinds.push_back(std::make_unique<Unet>());
   catalog.model_kinds.push_back(std::make_unique<Vit>());

@@ -67,6 +67,12 @@ std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnosti
                       "another model, or an RDU system");
     return nullptr;
   }
+  const std::string_view type = context.model_kind.type();
+  if (type == "matmul" || type == "relu") {
+    diagnostics.error(context.section.place(), "model.config", "a single operator is not placed on IPUs",
+                      "a whole model, or an RDU system");
+    return nullptr;
+  }
   std::shared_ptr<SharedParts> parts;
   if (context.cache != nullptr) parts = std::dynamic_pointer_cast<SharedParts>(context.cache->of_family(*this));
   return resolve_plan(context, diagnostics, std::move(parts));

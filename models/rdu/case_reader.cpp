@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "models/rdu/rdu_plan.hpp"
 #include "sim/plan/case_row.hpp"
@@ -13,7 +14,7 @@ namespace podsim::rdu {
 namespace {
 
 // A metric of the tables and the value of a report that is its prediction.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> k_metrics{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> k_metrics{
     {{"rdu_latency_s", "rdu_latency_s"},
      {"host_latency_s", "host_latency_s"},
      {"step_latency_s", "step_s"},
@@ -21,6 +22,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> k_metric
      {"throughput_samples_per_s", "sequences_per_s"},
      {"e2e_samples_per_s", "sequences_per_s"},
      {"e2e_samples_per_s_as_logged", "sequences_per_s"},
+     {"achieved_tflops", "achieved_tflops"},
+     {"max_achieved_tflops", "achieved_tflops"},
+     {"geomean_gops", "achieved_gops"},
      {"throughput_tokens_per_s", "tokens_per_s"},
      {"total_sections", "total_sections"},
      {"total_tokens_per_s", "total_tokens_per_s"},
@@ -59,6 +63,7 @@ class RowToExperiment {
 
   void read_run() {
     const std::string mode = cells_.required("mode");
+    if (mode == "microbenchmark") return read_operator();
     if (mode != "training" && mode != "inference" && mode != "generation") {
       return cells_.skip(fmt::format("mode \"{}\" is not known", mode));
     }
@@ -79,6 +84,22 @@ class RowToExperiment {
     if (training_) cells_.set("rdu.host_model", cells_.boolean("profiled", false) ? "profiled" : "production");
     cells_.set("rdu.mapping_quality", cells_.boolean("human_decision", false) ? "human-decision" : "generated");
     read_command();
+  }
+
+  // A square product or a pass over elements, alone on one RDU.
+  void read_operator() {
+    read_machine();
+    const bool product = !cells_.cell("gemm_size").empty();
+    if (!product && cells_.cell("elements").empty()) return cells_.skip("the operators are not listed");
+    cells_.set("model.config", product ? "matmul" : "relu");
+    if (product) {
+      for (const char* dimension : {"model.rows", "model.inner", "model.columns"}) {
+        cells_.set(dimension, cells_.count("gemm_size", 1));
+      }
+    } else {
+      cells_.set("model.elements", std::max<std::int64_t>(1, std::llround(cells_.number("elements", 1))));
+    }
+    cells_.set("rdu.compile", "python app.py compile --inference -b 1 --pef-name=app");
   }
 
   void read_machine() {
@@ -121,6 +142,18 @@ class RowToExperiment {
       if (cells_.cell(column).empty()) continue;
       cells_.set(fmt::format("model.{}", field), cells_.count(column, 1));
     }
+    if (!cells_.cell("heads").empty() && !cells_.cell("hidden_size").empty()) read_heads();
+  }
+
+  // Some rows record a number of heads that does not divide the width: the next one below that does stands in.
+  void read_heads() {
+    const std::int64_t width = cells_.count("hidden_size", 1);
+    const std::int64_t recorded = std::max<std::int64_t>(1, cells_.count("heads", 1));
+    std::int64_t heads = recorded;
+    while (width % heads != 0) --heads;
+    if (heads == recorded) return;
+    cells_.took_default("heads", fmt::format("{}, since {} do not divide the width", heads, recorded));
+    cells_.set("model.num_attention_heads", heads);
   }
 
   void read_request() {

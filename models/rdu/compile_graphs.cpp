@@ -12,6 +12,7 @@ namespace podsim::rdu {
 namespace {
 
 OperatorGraph build_step(const RduPlan& plan, const StepRequest& request) {
+  if (plan.isolated) return build_isolated(*plan.isolated);
   return plan.unet ? build_unet_step(*plan.unet, request) : build_transformer_step(plan.share, request);
 }
 
@@ -82,6 +83,18 @@ std::optional<TransformerDescription> cut_weights(const TransformerDescription& 
   return weight_shard(model, parts);
 }
 
+namespace {
+
+// Of an operator alone; its program is loaded once, before what is measured.
+void take_isolated_rates(RduPlan& plan) {
+  plan.rates.efficiency = plan.constants.isolated.efficiency;
+  plan.rates.memory = plan.rates.memory * plan.constants.isolated.memory_efficiency;
+  plan.rates.program_load = Duration();
+  plan.rates.issue_interval = Duration();
+}
+
+}  // namespace
+
 void fill_rates(RduPlan& plan) {
   const RduSetup& setup = plan.setup;
   const ChipConstants& chip = plan.constants.chip;
@@ -92,6 +105,7 @@ void fill_rates(RduPlan& plan) {
   // A training loop prepares launches ahead; the hardware of a chip with HBM launches by itself.
   const bool ahead = setup.training() && setup.host == HostModel::production;
   if (ahead || chip.hbm) plan.rates.issue_interval = Duration();
+  if (plan.isolated) take_isolated_rates(plan);
 }
 
 void compile_graphs(RduPlan& plan, const WorkloadSettings& settings) {

@@ -28,7 +28,7 @@ SectionConstants read_section_constants(ConstantReader& reader) {
 }
 
 IsolatedConstants read_isolated_constants(ConstantReader& reader) {
-  return {reader.number("cost.isolated.efficiency"), reader.bandwidth("cost.isolated.bandwidth")};
+  return {reader.number("cost.isolated.efficiency"), reader.number("cost.isolated.memory_efficiency")};
 }
 
 CompileConstants read_compile_constants(ConstantReader& reader) {

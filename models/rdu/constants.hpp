@@ -60,8 +60,8 @@ struct SectionConstants {
 
 // An operator compiled and run alone.
 struct IsolatedConstants {
-  double efficiency = 0;
-  Bandwidth bandwidth;
+  double efficiency = 0;         // achieved over peak
+  double memory_efficiency = 0;  // share of the off-chip bandwidth
 };
 
 // The compiler, on the host.

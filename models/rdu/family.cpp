@@ -87,7 +87,7 @@ StepFacts RduFamily::step_facts(const Plan& plan) const {
     return facts;
   }
   facts.images = rdu_plan.unet.has_value();
-  if (!facts.images) facts.tokens_per_sample = plan.settings.sequence_length;
+  if (!facts.images && !rdu_plan.isolated) facts.tokens_per_sample = plan.settings.sequence_length;
   StepFlop one = compiled_flop(rdu_plan.compiled.graph);
   if (setup.human_decision) {  // its sections hold the recomputed products too
     one.hardware = FlopCount();

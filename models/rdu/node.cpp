@@ -31,12 +31,12 @@ class NodeBuilder {
     own.device = node_.platform.add(Device{name});
     const Bytes ddr = chip.ddr.capacity_of(share);
     own.ddr = node_.platform.add(Memory{name + ".ddr", own.device, ddr, ddr});
-    own.ddr_port = add_route(name + "-ddr", chip.ddr.bandwidth * share, SimTime());
+    own.ddr_port = add_route(name + "-ddr", chip.ddr.bandwidth * (share * reached()), SimTime());
     own.port = own.ddr_port;
     if (chip.hbm) {
       const Bytes hbm = chip.hbm->capacity_of(share);
       own.hbm = node_.platform.add(Memory{name + ".hbm", own.device, hbm, hbm});
-      own.port = add_route(name + "-hbm", hbm_bandwidth() * share, SimTime());
+      own.port = add_route(name + "-hbm", hbm_bandwidth() * (share * reached()), SimTime());
     }
     const Duration loads = plan_.rates.program_load + plan_.rates.argument_load;
     const Duration left = std::max(Duration(), plan_.rates.issue_interval - loads);
@@ -44,6 +44,9 @@ class NodeBuilder {
     own.host_copy = add_route(name + "-host.gradients", constants_.chip.host_link, SimTime());
     return own;
   }
+
+  // Of the off-chip bandwidth, by an operator alone.
+  double reached() const { return plan_.isolated ? constants_.isolated.memory_efficiency : 1.0; }
 
   Bandwidth hbm_bandwidth() const {
     const ServingConstants& serving = constants_.serving;

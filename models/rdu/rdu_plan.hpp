@@ -11,6 +11,7 @@
 #include "models/rdu/command/compile_command.hpp"
 #include "models/rdu/constants.hpp"
 #include "models/rdu/fusion_match.hpp"
+#include "models/rdu/isolated_operator.hpp"
 #include "models/rdu/operator_graph.hpp"
 #include "models/rdu/partition.hpp"
 #include "models/rdu/section_cost.hpp"
@@ -99,12 +100,13 @@ class RduPlan : public FamilyPlan {
 
   RduSetup setup;
   RduConstants constants;
-  TransformerDescription model;          // of the whole model
-  TransformerDescription share;          // of one part
-  std::optional<UnetDescription> unet;   // instead of both, of an image network: every part holds all of it
-  Allotment allotment;                   // of one part
-  SectionRates rates;                    // of one part
-  std::vector<FusionRule> fusion_rules;  // of the user, for o1
+  TransformerDescription model;              // of the whole model
+  TransformerDescription share;              // of one part
+  std::optional<UnetDescription> unet;       // instead of both, of an image network: every part holds all of it
+  std::optional<IsolatedOperator> isolated;  // instead of a model
+  Allotment allotment;                       // of one part
+  SectionRates rates;                        // of one part
+  std::vector<FusionRule> fusion_rules;      // of the user, for o1
   MemoryTiers tiers;
   WrittenForms written;
   std::int64_t nodes = 1;

@@ -20,6 +20,8 @@ void add_values(std::vector<ReportedMeaning>& all) {
        "sections x cost.section.argument_load / step.time_s"},
       {"tile_idle_pct", "The rest of the step: waits for launches, for other devices and for the host.",
        "100 - the other three"},
+      {"achieved_tflops", "Rate of a matrix product that runs alone.", "FLOP / rdu_latency_s"},
+      {"achieved_gops", "Rate of an elementwise operator that runs alone.", "elements / rdu_latency_s"},
       {"total_sections", "Sections of a step; those of the accumulation count once.", ""},
       {"ddr_traffic_bytes", "Bytes over the DDR port of the first device in a step.", ""},
       {"hbm_traffic_bytes", "Bytes over the HBM port of the first device in a step.", ""},

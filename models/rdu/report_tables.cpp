@@ -122,6 +122,16 @@ void add_traffic(const RduPlan& plan, const Lowered& lowered, const RunResult& r
   if (plan.constants.chip.hbm) values.push_back({"hbm_traffic_bytes", "byte", carried("-hbm")});
 }
 
+// The rate that micro-benchmarks publish.
+void add_isolated(const IsolatedOperator& op, Duration time, std::vector<ReportedValue>& values) {
+  const double rate = op.operations / in_s(time);
+  if (op.flop > FlopCount()) {
+    values.push_back({"achieved_tflops", "1e12/s", rate / 1e12});
+  } else {
+    values.push_back({"achieved_gops", "1e9/s", rate / 1e9});
+  }
+}
+
 }  // namespace
 
 std::vector<Table> report_tables(const RduPlan& plan, const Lowered&, const RunResult& result) {
@@ -158,6 +168,7 @@ std::vector<ReportedValue> report_values(const RduPlan& plan, const Lowered& low
   }
   values.push_back({"rdu_latency_s", "s", in_s(section_sums(plan).total)});
   if (setup.training()) values.push_back({"host_latency_s", "s", in_s(host_time(plan))});
+  if (plan.isolated) add_isolated(*plan.isolated, section_sums(plan).total, values);
   const TileShares shares = tile_shares(plan, result, plan.slowdown.front());
   values.push_back({"tile_exec_pct", "%", shares.execute});
   values.push_back({"tile_program_load_pct", "%", shares.program_load});

@@ -86,6 +86,7 @@ void add_model_keys(std::vector<KeySpec>& keys) {
   constexpr double k_positions = 1e6;
   constexpr double k_parts = 1e4;
   constexpr double k_channels = 4096;
+  constexpr double k_elements = 1e12;
   for (const auto& [field, most] :
        std::initializer_list<std::pair<const char*, double>>{{"vocab_size", k_table},
                                                              {"max_position_embeddings", k_positions},
@@ -97,7 +98,11 @@ void add_model_keys(std::vector<KeySpec>& keys) {
                                                              {"num_labels", k_table},
                                                              {"in_channels", k_channels},
                                                              {"out_channels", k_channels},
-                                                             {"init_features", k_channels}}) {
+                                                             {"init_features", k_channels},
+                                                             {"rows", k_positions},
+                                                             {"inner", k_positions},
+                                                             {"columns", k_positions},
+                                                             {"elements", k_elements}}) {
     keys.push_back(count(std::string("model.") + field, most, "the configuration's",
                          "replaces the configuration's field", "shapes", "shapes"));
   }

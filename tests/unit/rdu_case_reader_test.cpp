@@ -151,6 +151,33 @@ TEST_CASE("rdu rows: of an endpoint the static length is the longest context, of
   CHECK(std::get<Experiment>(legacy.content).document.find("rdu.static_sequence_length")->as_integer() == 4096);
 }
 
+TEST_CASE("rdu rows: a micro-benchmark becomes an operator of its size, or says that none is listed") {
+  const std::map<std::string, std::string> alone = {{"hardware", "sn10"}, {"rdus", "1"},
+                                                    {"model_config", ""}, {"mode", "microbenchmark"},
+                                                    {"gemm_size", "512"}, {"metric", "achieved_tflops"}};
+  const PublishedCase one = read(alone);
+  const Value& document = std::get<Experiment>(one.content).document;
+  CHECK(one.quantity == "achieved_tflops");
+  CHECK(document.find("model.config")->as_string() == "matmul");
+  CHECK(document.find("model.inner")->as_integer() == 512);
+  std::map<std::string, std::string> bin = alone;
+  bin["gemm_size"] = "";
+  CHECK(reason(bin) == "the operators are not listed");
+  bin["elements"] = "316227.77";
+  CHECK(std::get<Experiment>(read(bin).content).document.find("model.elements")->as_integer() == 316228);
+}
+
+TEST_CASE("rdu rows: heads that do not divide the width give way to the next number that does") {
+  const auto heads = [](const std::string& recorded) {
+    const PublishedCase one = read({{"hidden_size", "480"}, {"heads", recorded}});
+    return std::get<Experiment>(one.content).document.find("model.num_attention_heads")->as_integer();
+  };
+  CHECK(heads("25") == 24);
+  CHECK(heads("12") == 12);
+  const PublishedCase odd = read({{"hidden_size", "480"}, {"heads", "25"}});
+  CHECK(std::ranges::count(odd.defaults, "heads = 24, since 25 do not divide the width") == 1);
+}
+
 TEST_CASE("rdu rows: a U-Net row becomes images of its size") {
   const PublishedCase one = read({{"model_config", "unet2d"},
                                   {"layers", ""},

@@ -1,5 +1,5 @@
-// podsim explain: what a key, a flag of a command, a metric or a constant is, where it comes from and what it moves; how
-// one operator runs.
+// podsim explain: what a key, a flag of a command, a metric or a constant is, where it comes from and what it moves;
+// how one operator runs.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -126,8 +126,7 @@ std::string formatted(Page page, const std::string& inputs_sha256, const std::st
 namespace {
 
 // A table in text; other formats hold all of them.
-std::string viewed(const Report& report, const std::string& view, const std::string& format,
-                   const Timeline* timeline) {
+std::string viewed(const Report& report, const std::string& view, const std::string& format, const Timeline* timeline) {
   std::vector<std::string> names;
   for (const Table& table : report.tables) {
     if (table.view.empty()) names.push_back(table.name);
@@ -135,8 +134,8 @@ std::string viewed(const Report& report, const std::string& view, const std::str
   names.emplace_back(k_critical_path_view);
   const std::string text = view_text(report, view);
   if (text.empty()) {
-    throw UsageError(
-        fmt::format("option --view: no table is called \"{}\"; expected {}{}", view, fmt::join(names, ", "), suggestion_for(view, names)));
+    throw UsageError(fmt::format("option --view: no table is called \"{}\"; expected {}{}", view,
+                                 fmt::join(names, ", "), suggestion_for(view, names)));
   }
   return format == "text" ? text : formatted(report, format, timeline);
 }
@@ -155,8 +154,7 @@ ReportOutput::ReportOutput(const Arguments& arguments)
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {
   const bool alone = !view_.empty() && report.engine;
-  const std::string text =
-      alone ? viewed(report, view_, format_, timeline) : formatted(report, format_, timeline);
+  const std::string text = alone ? viewed(report, view_, format_, timeline) : formatted(report, format_, timeline);
   // The text report holds the warnings itself.
   if (warn_ && format_ != "text" && !plan.warnings.all().empty()) print_error(plan.warnings.to_text());
   if (!folder_.empty()) {

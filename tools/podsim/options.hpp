@@ -35,8 +35,8 @@ struct VerbSpec {
   std::vector<std::string_view> examples;  // two
   std::size_t most_words = 1;              // positional arguments
   std::string_view words_listed_as =
-      {};  // the kinds of `podsim list` that have their names, blanks between; may be empty
-  bool dashed_words = false;               // they may look like options: "--num-tiles"
+      {};                     // the kinds of `podsim list` that have their names, blanks between; may be empty
+  bool dashed_words = false;  // they may look like options: "--num-tiles"
 };
 
 class Arguments {

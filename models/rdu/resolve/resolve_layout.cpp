@@ -52,6 +52,7 @@ void read_parts(Resolution& resolution) {
     setup.parts = size.rdus * chip.dies;
     setup.tiles_per_part = size.tiles / chip.dies;
   }
+  if (resolution.plan->isolated) setup.parts = 1;
   if (setup.parts > 1 && setup.tensor_parallel == TensorParallel::none) {
     resolution.diagnostics.error(compile.n_chips.place, "rdu.compile",
                                  fmt::format("{} RDUs for one copy without a way to share it", setup.parts),

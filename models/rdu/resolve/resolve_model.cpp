@@ -36,12 +36,31 @@ void check_image(const UnetDescription& model, Resolution& resolution) {
   context.settings.recompute = false;
 }
 
+// It is run once, forward.
+void check_isolated(Resolution& resolution) {
+  const FamilyContext& context = resolution.context;
+  if (context.settings.mode != RunMode::inference) {
+    resolution.diagnostics.error(context.section.place(), "workload.mode",
+                                 "is not \"inference\": a single operator is run, not trained",
+                                 "\"inference\", or a compile command with --inference");
+  }
+  if (context.settings.micro_batch_size != 1) {
+    resolution.diagnostics.error(context.section.place(), "workload.micro_batch_size",
+                                 "a single operator has no samples: its size is its own", "1");
+  }
+}
+
 bool describe_model(Resolution& resolution) {
   const FamilyContext& context = resolution.context;
   RduPlan& plan = *resolution.plan;
   plan.unet = describe_unet(context.shape, context.settings);
   if (plan.unet) {
     check_image(*plan.unet, resolution);
+    return true;
+  }
+  plan.isolated = describe_isolated(context.shape);
+  if (plan.isolated) {
+    check_isolated(resolution);
     return true;
   }
   const auto model = describe_transformer(context.shape, context.settings);
@@ -66,7 +85,7 @@ void read_mode(Resolution& resolution) {
   setup.run = context.settings.mode;
   setup.fused_generation = setup.run == RunMode::generation && resolution.chip().hbm.has_value();
   const RduPlan& plan = *resolution.plan;
-  const bool generates = !plan.unet && plan.model.head == RduHead::causal_lm;
+  const bool generates = !plan.unet && !plan.isolated && plan.model.head == RduHead::causal_lm;
   if (setup.run != RunMode::generation || generates) return;
   resolution.diagnostics.error(
       context.section.place(), "workload.mode",

@@ -54,8 +54,7 @@ std::string table_markdown(const Table& table) {
     text += '\n';
   }
   if (shown == table.rows.size()) return text;
-  return text +
-         fmt::format("\n{} more rows are left out here; --format html or json has them.\n", table.rows.size() - shown);
+  return text + fmt::format("\nRows left out here: {}; --format html or json has them.\n", table.rows.size() - shown);
 }
 
 }  // namespace

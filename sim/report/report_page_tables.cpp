@@ -272,12 +272,12 @@ std::optional<PageSection> timeline_section(const Report& report, const Timeline
       "below it the transfers it takes part in. Operations too short to be seen are drawn as one. "
       "Colours fill a bar by what its time goes to, not in their order. A click on a part shows it alone.");
   const auto left_out = [&](auto count, std::string_view what) {
-    if (count > 0) section.notes.push_back(fmt::format("{} {}.", grouped(static_cast<std::int64_t>(count)), what));
+    if (count > 0) section.notes.push_back(fmt::format("{}: {}.", what, grouped(static_cast<std::int64_t>(count))));
   };
-  left_out(timeline.devices_alike, "further devices do the same as one that was simulated, and have no lane");
-  left_out(timeline.devices_left_out, "further devices are not shown");
-  left_out(timeline.parts_left_out, "further parts are not shown");
-  left_out(timeline.slices_left_out, "operations or groups of them are not drawn");
+  left_out(timeline.devices_alike, "Devices without a lane, since they do the same as one that was simulated");
+  left_out(timeline.devices_left_out, "Further devices, not shown");
+  left_out(timeline.parts_left_out, "Further parts, not shown");
+  left_out(timeline.slices_left_out, "Operations or groups of them, not drawn");
   Table table{"parts", {{"part", ""}, {"runs", ""}, {"each_s", "s"}, {"together_s", "s"}, {"share_pct", "%"}}, {}};
   const SimTime run = report.engine ? report.engine->simulated : SimTime();
   for (const TimelinePart& part : timeline.parts) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "sim/report/human.hpp"
 #include "sim/report/phrases.hpp"
@@ -74,25 +76,20 @@ std::vector<std::string> memory_kinds(const Report& report) {
   return kinds;
 }
 
-// Names of all categories in use, the largest first.
+// Names of all categories in use by memories of a kind, those first that are largest somewhere.
 std::vector<std::string> categories_in(const Report& report, const std::string& kind) {
-  std::vector<std::pair<std::string, std::int64_t>> sums;
+  std::map<std::string, Bytes> largest;
   for (const DeviceReport& device : report.devices) {
     for (const MemoryReport& memory : device.memories) {
       if (kind_of(memory) != kind) continue;
-      for (const auto& [category, bytes] : memory.categories) {
-        const auto known = std::ranges::find(sums, category, &std::pair<std::string, std::int64_t>::first);
-        if (known == sums.end()) {
-          sums.emplace_back(category, bytes.count());
-        } else {
-          known->second = std::max(known->second, bytes.count());
-        }
-      }
+      for (const auto& [category, bytes] : memory.categories) largest[category] = std::max(largest[category], bytes);
     }
   }
-  std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> names;
-  for (const auto& [name, sum] : sums) names.push_back(name);
+  names.reserve(largest.size());
+  for (const auto& [name, bytes] : largest) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const auto& a, const auto& b) { return largest.at(a) > largest.at(b); });
   return names;
 }
 

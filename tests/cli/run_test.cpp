@@ -286,3 +286,15 @@ TEST_CASE("compare: reports of two runs that differ exit with 1, equal ones with
   CHECK(folder.podsim("compare a.json a.json --tolerance 0%").exit_code == 0);
   CHECK(folder.podsim("compare a.json b.json").exit_code == 1);
 }
+
+TEST_CASE("run: a trace that is cut says so, and goes on to the end of what it shows") {
+  const ExperimentFolder folder;
+  const CommandResult result =
+      folder.podsim("run bert-large-mlperf-v2.0-bow-pod128 --engine native --no-fold --trace trace.json");
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.err, "--trace: "));
+  CHECK(contains(result.err, " further events are left out, above the limit of 500000; the trace says where\n"));
+  CHECK(contains(folder.read("trace.json"), "further slices left out, above the limit of 500000"));
+  CHECK(folder.podsim("run experiment.toml --engine native --trace whole.json").err.find("--trace") ==
+        std::string::npos);
+}

@@ -15,10 +15,11 @@
 namespace podsim {
 namespace {
 
-constexpr double k_least_share_pct = 4;   // of a slice of a timeline, to be drawn
-constexpr std::size_t k_long_text = 160;  // a cell with more scrolls
-constexpr std::size_t k_most_beside = 5;  // columns of a table that stands beside its chart
-constexpr std::size_t k_long_table = 30;  // rows; in print a longer one may break over pages
+constexpr double k_least_share_pct = 4;     // of a slice of a timeline, to be drawn
+constexpr std::size_t k_long_heading = 32;  // of a column of numbers: it gets room to break into few lines
+constexpr std::size_t k_long_text = 160;    // a cell with more scrolls
+constexpr std::size_t k_most_beside = 5;    // columns of a table that stands beside its chart
+constexpr std::size_t k_long_table = 30;    // rows; in print a longer one may break over pages
 
 // Text as text, whatever it holds: markup, quotes, control characters, bytes that are not UTF-8.
 std::string escaped(std::string_view text) {
@@ -124,8 +125,10 @@ std::string table_html(const Table& table, const std::string& id, const std::str
     const Column& column = table.columns[c];
     numeric.push_back(is_numeric(table, c));
     const std::string heading = escaped(heading_text(column));
-    text += fmt::format("<th scope=\"col\"{} data-name=\"{}\" data-unit=\"{}\">{}</th>",
-                        numeric[c] ? " class=\"n\"" : "", heading, escaped(column.unit), heading);
+    const bool is_long = heading.size() > k_long_heading;
+    const std::string_view classes = numeric[c] ? is_long ? " class=\"n l\"" : " class=\"n\"" : "";
+    text += fmt::format("<th scope=\"col\"{} data-name=\"{}\" data-unit=\"{}\">{}</th>", classes, heading,
+                        escaped(column.unit), heading);
   }
   text += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {

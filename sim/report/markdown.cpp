@@ -13,24 +13,35 @@ namespace {
 
 constexpr std::size_t k_most_rows = 60;
 
+constexpr std::string_view k_replacement = "\xEF\xBF\xBD";  // of what is no text
+
+void append_escaped(std::string& out, char c) {
+  constexpr std::string_view k_markup = "\\`*_{}[]>#|~$@";
+  if (c == '\n' || c == '\r' || c == '\t') {
+    out += ' ';
+  } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    out += k_replacement;
+  } else if (c == '<') {
+    out += "&lt;";
+  } else if (c == '&') {
+    out += "&amp;";
+  } else {
+    if (k_markup.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+}
+
 // Text that renders as itself: no markup, no HTML, no new row or column of a table, no mention of a user.
 std::string escaped(std::string_view text) {
-  constexpr std::string_view k_markup = "\\`*_{}[]<>#|~&$@";
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_length_at(text, i);
-    const char c = text[i];
     if (length == 0) {
-      out += "\xEF\xBF\xBD";
+      out += k_replacement;
     } else if (length > 1) {
       out += text.substr(i, length);
-    } else if (c == '\n' || c == '\r' || c == '\t') {
-      out += ' ';
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += "\xEF\xBF\xBD";
     } else {
-      if (k_markup.find(c) != std::string_view::npos) out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : "\\";
-      if (c != '<' && c != '&') out += c;
+      append_escaped(out, text[i]);
     }
     i += std::max<std::size_t>(length, 1);
   }
@@ -54,8 +65,7 @@ std::string table_markdown(const Table& table) {
     text += '\n';
   }
   if (shown == table.rows.size()) return text;
-  return text +
-         fmt::format("\n{} more rows are left out here; --format html or json has them.\n", table.rows.size() - shown);
+  return text + fmt::format("\nRows left out here: {}; --format html or json has them.\n", table.rows.size() - shown);
 }
 
 }  // namespace

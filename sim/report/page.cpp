@@ -65,7 +65,7 @@ std::string origin_text(const Page& page) {
 
 Table shortened(Table table, std::size_t most, std::vector<std::string>& notes) {
   if (table.rows.size() <= most) return table;
-  notes.push_back(fmt::format("{} more rows are left out here; --format json has them.",
+  notes.push_back(fmt::format("Rows left out here: {}; --format json has them.",
                               grouped(std::ssize(table.rows) - static_cast<std::ptrdiff_t>(most))));
   table.rows.resize(most);
   return table;

@@ -37,6 +37,8 @@ std::vector<PageFact> facts_of(const Report& report) {
 std::optional<PageSection> limits_section(const Report& report) {
   if (report.verdict.fits()) return std::nullopt;
   PageSection section{"Why it does not fit", broken_limit_lines(report.verdict), {}, {}};
+  // The table alone where each line would say what a row says.
+  if (section.notes.size() == report.verdict.broken.size()) section.notes.clear();
   Table table{"limits", {{"limit", ""}, {"device", ""}, {"need", ""}, {"have", ""}, {"unit", ""}, {"remedy", ""}}, {}};
   for (const BrokenLimit& broken : report.verdict.broken) {
     const Column amount{"", broken.unit};

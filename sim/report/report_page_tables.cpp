@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "sim/report/human.hpp"
 #include "sim/report/phrases.hpp"
@@ -74,25 +76,20 @@ std::vector<std::string> memory_kinds(const Report& report) {
   return kinds;
 }
 
-// Names of all categories in use, the largest first.
+// Names of all categories in use by memories of a kind, those first that are largest somewhere.
 std::vector<std::string> categories_in(const Report& report, const std::string& kind) {
-  std::vector<std::pair<std::string, std::int64_t>> sums;
+  std::map<std::string, Bytes> largest;
   for (const DeviceReport& device : report.devices) {
     for (const MemoryReport& memory : device.memories) {
       if (kind_of(memory) != kind) continue;
-      for (const auto& [category, bytes] : memory.categories) {
-        const auto known = std::ranges::find(sums, category, &std::pair<std::string, std::int64_t>::first);
-        if (known == sums.end()) {
-          sums.emplace_back(category, bytes.count());
-        } else {
-          known->second = std::max(known->second, bytes.count());
-        }
-      }
+      for (const auto& [category, bytes] : memory.categories) largest[category] = std::max(largest[category], bytes);
     }
   }
-  std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> names;
-  for (const auto& [name, sum] : sums) names.push_back(name);
+  names.reserve(largest.size());
+  for (const auto& [name, bytes] : largest) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const auto& a, const auto& b) { return largest.at(a) > largest.at(b); });
   return names;
 }
 
@@ -272,12 +269,12 @@ std::optional<PageSection> timeline_section(const Report& report, const Timeline
       "below it the transfers it takes part in. Operations too short to be seen are drawn as one. "
       "Colours fill a bar by what its time goes to, not in their order. A click on a part shows it alone.");
   const auto left_out = [&](auto count, std::string_view what) {
-    if (count > 0) section.notes.push_back(fmt::format("{} {}.", grouped(static_cast<std::int64_t>(count)), what));
+    if (count > 0) section.notes.push_back(fmt::format("{}: {}.", what, grouped(static_cast<std::int64_t>(count))));
   };
-  left_out(timeline.devices_alike, "further devices do the same as one that was simulated, and have no lane");
-  left_out(timeline.devices_left_out, "further devices are not shown");
-  left_out(timeline.parts_left_out, "further parts are not shown");
-  left_out(timeline.slices_left_out, "operations or groups of them are not drawn");
+  left_out(timeline.devices_alike, "Devices without a lane, since they do the same as one that was simulated");
+  left_out(timeline.devices_left_out, "Further devices, not shown");
+  left_out(timeline.parts_left_out, "Further parts, not shown");
+  left_out(timeline.slices_left_out, "Operations or groups of them, not drawn");
   Table table{"parts", {{"part", ""}, {"runs", ""}, {"each_s", "s"}, {"together_s", "s"}, {"share_pct", "%"}}, {}};
   const SimTime run = report.engine ? report.engine->simulated : SimTime();
   for (const TimelinePart& part : timeline.parts) {

@@ -51,7 +51,7 @@ std::string lines_text(const std::vector<std::string>& lines) {
 
 std::string head(const Report& report) {
   std::string text = fit_width(report.name.empty() ? "podsim" : printable(report.name), k_width) + '\n';
-  text += fit_width(subtitle_text(report), k_width) + "\n\n";
+  text += fit_width(printable(subtitle_text(report)), k_width) + "\n\n";
   for (const HeadLine& line : head_lines(report)) text += line_of_head(line.label, line.content);
   return text;
 }

@@ -313,3 +313,15 @@ TEST_CASE("run: --view prints a table alone and whole, with those that belong to
   CHECK(none.err.find("option --view: no table is called \"section\"; expected tiles, graph types, longest sections, "
                       "sections, critical-path; did you mean \"sections\"?") != std::string::npos);
 }
+
+TEST_CASE("run: a trace that is cut says so, and goes on to the end of what it shows") {
+  const ExperimentFolder folder;
+  const CommandResult result =
+      folder.podsim("run bert-large-mlperf-v2.0-bow-pod128 --engine native --no-fold --trace trace.json");
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.err, "--trace: "));
+  CHECK(contains(result.err, " further events are left out, above the limit of 500000; the trace says where\n"));
+  CHECK(contains(folder.read("trace.json"), "further slices left out, above the limit of 500000"));
+  CHECK(folder.podsim("run experiment.toml --engine native --trace whole.json").err.find("--trace") ==
+        std::string::npos);
+}

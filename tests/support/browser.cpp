@@ -73,8 +73,8 @@ std::string seen_in(const std::string& dom) {
 }  // namespace
 
 std::string browser_program() {
-  for (const std::string name : {"chromium-headless-shell", "chromium"}) {
-    if (run_command("command -v " + name, "/").exit_code == 0) return name;
+  for (const char* const name : {"chromium-headless-shell", "chromium"}) {
+    if (run_command(std::string("command -v ") + name, "/").exit_code == 0) return name;
   }
   return "";
 }

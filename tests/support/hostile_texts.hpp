@@ -12,8 +12,7 @@ inline std::vector<std::string> hostile_texts() {
           "a \"quoted\" and 'quoted' & name",
           "=HYPERLINK(\"http://x\")",
           "| cell | `code` | [link](http://x) **bold** <b>",
-          "\xE2\x80\xAE"
-          "desrever \xE2\x80\x8F name",  // right-to-left override and mark
+          std::string("\xE2\x80\xAE") + "desrever \xE2\x80\x8F name",  // right-to-left override and mark
           "line\nline\r\nline\ttab \x01\x7f control",
           "cut \xC3 utf-8 \xFF bytes",
           std::string(10'000, 'x')};

@@ -112,6 +112,27 @@ TEST_CASE("trace observer: a repeated segment is shown once and named so, the ti
   CHECK(trace.names[program[2].name] == "cycle 17");
 }
 
+TEST_CASE("trace observer: a device or link that another is simulated for says so") {
+  Setup setup;
+  FoldMap fold;
+  fold.device_representative = {DeviceId(0), DeviceId(0)};
+  fold.link_representative = {LinkId(0), LinkId(0)};
+  fold.memory_representative = {MemoryId(0), MemoryId(0)};
+  setup.program.folds = {fold};
+  setup.program.segments[0].fold = FoldId(0);
+  TraceObserver observer;
+  observer.begin(setup.platform, setup.program);
+  observer.segment(setup.run(SimTime(0), 3));
+  const Trace& trace = observer.trace();
+  CHECK(trace.tracks[1].same_as.empty());
+  CHECK(trace.tracks[2].name == "d1");
+  CHECK(trace.tracks[2].same_as == "d0");
+  CHECK(trace.tracks[4].name == "l1");
+  CHECK(trace.tracks[4].same_as == "l0");
+  CHECK(slices_on(trace, "program")[0].iterations == 3);
+  CHECK(slices_on(trace, "d1").size() == slices_on(trace, "d0").size());
+}
+
 TEST_CASE("trace observer: memory levels start with what is always live and follow the steps") {
   const Setup setup;
   TraceObserver observer;

@@ -5,6 +5,7 @@
 
 #include "sim/config/value.hpp"
 #include "sim/report/report.hpp"
+#include "tests/support/hostile_texts.hpp"
 #include "tests/support/sample_report.hpp"
 
 using namespace podsim;
@@ -133,4 +134,19 @@ TEST_CASE("json report: two runs differ in the wall time alone") {
   CHECK(first != second);
   first.replace(first.find("\"wall_s\": 0.125"), 15, "\"wall_s\": 0.5");
   CHECK(first == second);
+}
+
+TEST_CASE("json report: names come back as they were, whatever they hold") {
+  for (const std::string& text : test::hostile_texts()) {
+    CAPTURE(text.substr(0, 60));
+    Report report = test::sample_report();
+    report.name = report.links[0].name = text;
+    Diagnostics diagnostics;
+    const std::optional<Value> value = parse_json(to_json(report), "report.json", diagnostics);
+    REQUIRE_MESSAGE(value.has_value(), diagnostics.to_text());
+    const std::string name = value->find("inputs.name")->as_string();
+    // Bytes that are not UTF-8 cannot stand in JSON.
+    CHECK((name == text || text.find('\xFF') != std::string::npos));
+    CHECK(value->find("links")->elements()[0].find("name")->as_string() == name);
+  }
 }

@@ -32,7 +32,15 @@ TEST_CASE("page: a report that fits begins with its rate, one that does not with
   CHECK(check.facts[0].label == "Verdict");
   CHECK(check.facts[0].tone == Tone::bad);
   CHECK(check.sections[0].title == "Why it does not fit");
-  CHECK(check.sections[0].notes[0] == "device memory on d1 needs 850 MiB, has 800 MiB; try micro_batch_size = 1");
+  CHECK(check.sections[0].notes.empty());
+  REQUIRE(check.sections[0].table->rows.size() == 2);
+  CHECK(check.sections[0].table->rows[0] == std::vector<Cell>{std::string("device memory"), std::string("d1"),
+                                                              std::string("850 MiB"), std::string("800 MiB"),
+                                                              std::string(), std::string("micro_batch_size = 1")});
+  Report many = sample_check_that_does_not_fit();
+  many.verdict.broken.push_back(many.verdict.broken[0]);
+  CHECK(report_page(many, nullptr).sections[0].notes[0] ==
+        "device memory on d1 needs 850 MiB, has 800 MiB (1 more alike); try micro_batch_size = 1");
   CHECK_FALSE(has_section(check, "Where the time goes"));
   CHECK(section(check, "Memory: memory").notes[0].starts_with("By the plan's account"));
 }
@@ -100,7 +108,7 @@ TEST_CASE("page: a timeline opens at the cycle, and its parts add up to the run"
   CHECK(std::get<TimelineChart>(shown.charts[0]).window == "cycle");
   CHECK(std::get<double>(shown.table->rows[0][4]) == doctest::Approx(10));
   CHECK(std::get<double>(shown.table->rows[1][4]) == doctest::Approx(90));
-  CHECK(shown.notes[1] == "1 further devices do the same as one that was simulated, and have no lane.");
+  CHECK(shown.notes[1] == "Devices without a lane, since they do the same as one that was simulated: 1.");
 }
 
 TEST_CASE("page: memories over time are levels, with the limit where it is one for all") {

@@ -159,3 +159,11 @@ TEST_CASE("text report: inference shows the latency of a host call") {
   CHECK(text.find("  request 250 ms, first token 125 ms, each further token 1 ms\n") != std::string::npos);
   CHECK(text.find("the host has the results when the host call ends, after\n    200 ms\n") != std::string::npos);
 }
+
+TEST_CASE("text report: names cannot steer a terminal") {
+  Report report = test::sample_report();
+  report.name = report.system = report.software = report.model = "a\x1b[31mb\rc";
+  const std::string text = to_text(report);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find('\r') == std::string::npos);
+}

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "models/catalog.hpp"
+#include "sim/study/comparison.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
-#include "tools/podsim/comparison.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"

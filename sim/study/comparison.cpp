@@ -20,6 +20,13 @@ namespace {
 constexpr std::array<std::string_view, 8> k_left_out{"tool",       "inputs", "engine",   "evidence",
                                                      "provenance", "tables", "warnings", "memory_account"};
 
+struct Metric {
+  std::string name;
+  std::optional<double> number;  // a truth value is 0 or 1
+  std::string text;              // of a text
+  bool headline = true;
+};
+
 // What tells one array element from another.
 std::string element_name(const Value& element, std::size_t index) {
   for (const char* key : {"id", "name"}) {
@@ -57,6 +64,15 @@ void collect(const Value& value, const std::string& name, bool headline, std::ve
       }
       return;
   }
+}
+
+std::vector<Metric> metrics_of(const Value& report) {
+  std::vector<Metric> metrics;
+  for (const Value::Member& member : report.members()) {
+    if (std::find(k_left_out.begin(), k_left_out.end(), member.key) != k_left_out.end()) continue;
+    collect(member.value, member.key, true, metrics);
+  }
+  return metrics;
 }
 
 std::string printed(const Metric& metric) {
@@ -221,15 +237,6 @@ std::vector<std::string> reasons_of(const Value& before, const Value& after, boo
 }
 
 }  // namespace
-
-std::vector<Metric> metrics_of(const Value& report) {
-  std::vector<Metric> metrics;
-  for (const Value::Member& member : report.members()) {
-    if (std::find(k_left_out.begin(), k_left_out.end(), member.key) != k_left_out.end()) continue;
-    collect(member.value, member.key, true, metrics);
-  }
-  return metrics;
-}
 
 Comparison compare_runs(const Value& before, const Value& after, double tolerance) {
   const bool same_batch = number_at(before, "batch.global") == number_at(after, "batch.global");

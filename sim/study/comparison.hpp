@@ -54,13 +54,6 @@ Comparison compare_validations(const Value& before, const Value& after, double t
 Comparison compare_sweeps(SweepStore& before, SweepStore& after, double tolerance);
 
 // Parts of a comparison.
-struct Metric {
-  std::string name;
-  std::optional<double> number;  // a truth value is 0 or 1
-  std::string text;              // of a text
-  bool headline = true;
-};
-std::vector<Metric> metrics_of(const Value& report);
 MetricChange compare_numbers(std::string name, double before, double after, double tolerance);
 // "a.b" and the value of each leaf of a table, lists being leaves.
 std::vector<std::pair<std::string, Value>> leaves_of(const Value& table);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/ipu/inference_report.hpp"
 #include "models/ipu/ipu_config_keys.hpp"
@@ -115,6 +116,26 @@ ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
   facts.cycles_per_update = pipeline.cycles(setup.gradient_accumulation_steps);
   facts.cycle_mark = k_full_cycle_mark;
   return facts;
+}
+
+MachineFacts IpuFamily::machine_facts(const Plan& plan) const {
+  const double nodes = static_cast<double>(plan.nodes);
+  MachineFacts facts;
+  facts.devices = std::llround(nodes * constant_value(plan, "system.ipus").value_or(0));
+  facts.hosts = std::llround(nodes * constant_value(plan, "system.hosts").value_or(0));
+  const std::optional<ConstantId> power = plan.constants.find("system.machine_power");
+  if (!power) return facts;
+  const Constant& machine = plan.constants[*power];
+  facts.power = watts(machine.base_value * nodes * constant_value(plan, "system.machines").value_or(1));
+  facts.power_source = fmt::format("{} per machine ({}; {})", machine.text, machine.source, machine.confidence);
+  return facts;
+}
+
+std::optional<CopyFacts> IpuFamily::copy_facts(const Plan& plan) const {
+  const IpuPlan& ipu_plan = own(plan);
+  if (ipu_plan.written.n_ipu || !ipu_plan.setup.training()) return std::nullopt;
+  return CopyFacts{"ipu.replication_factor", "ipu.gradient_accumulation_steps", ipu_plan.setup.replication_factor,
+                   ipu_plan.setup.gradient_accumulation_steps};
 }
 
 MemoryAccount IpuFamily::memory_account(const Plan& plan) const {

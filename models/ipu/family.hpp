@@ -14,6 +14,8 @@ class IpuFamily final : public Family {
   std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const override;
   StepFacts step_facts(const Plan& plan) const override;
   ScheduleFacts schedule_facts(const Plan& plan) const override;
+  MachineFacts machine_facts(const Plan& plan) const override;
+  std::optional<CopyFacts> copy_facts(const Plan& plan) const override;
   MemoryAccount memory_account(const Plan& plan) const override;
   Verdict verdict(const Plan& plan, bool remedies) const override;
   std::vector<std::string> notes(const Plan& plan) const override;

@@ -1,6 +1,7 @@
 #include "models/rdu/family.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/rdu/command/flags.hpp"
 #include "models/rdu/commands.hpp"
@@ -109,6 +110,14 @@ ScheduleFacts RduFamily::schedule_facts(const Plan& plan) const {
   }
   facts.kind = "sections, " + std::string(to_text(rdu_plan.setup.level));
   facts.sections = static_cast<std::int64_t>(rdu_plan.compiled.partition.sections.size());
+  return facts;
+}
+
+MachineFacts RduFamily::machine_facts(const Plan& plan) const {
+  const double nodes = static_cast<double>(plan.nodes);
+  MachineFacts facts;
+  facts.devices = std::llround(nodes * constant_value(plan, "system.rdus").value_or(0));
+  facts.hosts = std::llround(nodes * constant_value(plan, "system.hosts").value_or(0));
   return facts;
 }
 

@@ -18,6 +18,7 @@
 #include "sim/plan/verdict.hpp"
 #include "sim/plan/workload_settings.hpp"
 #include "sim/program/program.hpp"
+#include "sim/units/quantity.hpp"
 #include "sim/workload/model_graph.hpp"
 
 namespace podsim {
@@ -105,6 +106,22 @@ struct CompileEstimate {
   bool cached = false;               // a part of the work is there from an earlier compile
 };
 
+// The machine of a plan, for those who buy or book it.
+struct MachineFacts {
+  std::int64_t devices = 0;    // of all its systems, idle ones too
+  std::int64_t hosts = 0;      // likewise
+  std::optional<Power> power;  // of its systems without their hosts; empty: not known
+  std::string power_source;    // of that figure, with its confidence
+};
+
+// Copies of the model that work on one batch together, and the keys that say how many there are.
+struct CopyFacts {
+  std::string copies_key;        // "section.key"
+  std::string accumulation_key;  // of the micro-batches that each copy adds up before an update
+  std::int64_t copies = 1;
+  std::int64_t accumulation = 1;
+};
+
 // A value that only one family reports. Where its name is that of a shared one (time_to_first_token_s), it stands in
 // its place.
 struct ReportedValue {
@@ -159,6 +176,9 @@ class Family {
   virtual ScheduleFacts schedule_facts(const Plan& plan) const = 0;
   // Empty: not modelled.
   virtual std::optional<CompileEstimate> compile_estimate(const Plan&) const { return std::nullopt; }
+  virtual MachineFacts machine_facts(const Plan&) const { return {}; }
+  // Empty: the experiment says it otherwise than by two keys, or not at all.
+  virtual std::optional<CopyFacts> copy_facts(const Plan&) const { return std::nullopt; }
   virtual MemoryAccount memory_account(const Plan& plan) const = 0;
   // With `remedies`, changes are tried by re-evaluation and the cheapest is named.
   virtual Verdict verdict(const Plan& plan, bool remedies) const = 0;

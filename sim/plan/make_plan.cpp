@@ -373,6 +373,11 @@ class PlanMaker {
 
 }  // namespace
 
+std::optional<double> constant_value(const Plan& plan, std::string_view name) {
+  const std::optional<ConstantId> id = plan.constants.find(name);
+  return id ? std::optional(plan.constants[*id].base_value) : std::nullopt;
+}
+
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
   return PlanMaker(experiment, catalog, configs, nullptr).make();
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/config_files.hpp"
@@ -33,6 +34,9 @@ struct Plan {
   Diagnostics warnings;
   std::string inputs_sha256;  // of all input bytes, hexadecimal; empty when made with a cache
 };
+
+// The number behind a constant's name; empty: the plan's files do not have it.
+std::optional<double> constant_value(const Plan& plan, std::string_view name);
 
 struct PlanResult {
   std::optional<Plan> plan;  // empty when there are errors

@@ -6,6 +6,7 @@
 
 #include "sim/report/human.hpp"
 #include "sim/report/phrases.hpp"
+#include "sim/report/loss_scale_text.hpp"
 #include "sim/report/report_page_tables.hpp"
 
 namespace podsim {
@@ -126,7 +127,10 @@ Page report_page(const Report& report, const Timeline* timeline) {
   add(links_section(report));
   add(PageSection{"Batch and schedule", batch_lines(report), {}, {}});
   add(values_section(report));
-  for (const Table& table : report.tables) add(family_section(table));
+  if (report.loss_scaling) add(PageSection{"Loss scale", loss_scale_paragraphs(report), {}, {}});
+  for (const Table& table : report.tables) {
+    if (table.view.empty()) add(family_section(table));
+  }
   add(plan_section(report));
   add(provenance_section(report));
   page.tool_version = report.tool_version;

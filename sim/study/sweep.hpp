@@ -1,7 +1,6 @@
 #pragma once
 // Runs the points of a sweep: each is planned, judged and simulated; what is invalid or does not fit is a row too.
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>

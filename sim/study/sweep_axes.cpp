@@ -27,7 +27,9 @@ struct Measured {
 
 std::optional<Measured> measured(const Value& value) {
   if (value.is(Kind::integer)) return Measured{value.as_number(), true, ""};
-  if (value.is(Kind::floating)) return Measured{value.as_number(), false, ""};
+  if (value.is(Kind::floating)) {
+    return std::isfinite(value.as_number()) ? std::optional(Measured{value.as_number(), false, ""}) : std::nullopt;
+  }
   if (!value.is(Kind::string)) return std::nullopt;
   const std::string& text = value.as_string();
   Measured result;
@@ -103,6 +105,11 @@ class RangeReader {
     if (scale != nullptr &&
         !(scale->is(Kind::string) && (scale->as_string() == "log" || scale->as_string() == "linear"))) {
       fault(*scale, "is no scale", "\"log\" or \"linear\"");
+      return false;
+    }
+    constexpr double k_exact = 0x1p53;  // whole numbers beyond it are not all doubles
+    if (std::fabs(first->number) > k_exact || std::fabs(last->number) > k_exact) {
+      fault(table_, "is too large a range", "numbers up to 2^53");
       return false;
     }
     from_ = *first;

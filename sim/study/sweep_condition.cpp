@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "sim/units/text.hpp"
 
@@ -38,7 +39,7 @@ bool is_word(char c) {
 // Recursive descent; nesting is bounded, so that a text cannot exhaust the stack.
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<std::string>& keys) : text_(text), keys_(keys) {}
+  explicit Parser(std::string_view text) : text_(text) {}
 
   NodePointer parse() {
     NodePointer root = either();
@@ -156,7 +157,6 @@ class Parser {
     }
     node->op = "key";
     node->text = std::string(token);
-    keys_.push_back(node->text);
     return node;
   }
 
@@ -171,7 +171,6 @@ class Parser {
   };
 
   std::string_view text_;
-  std::vector<std::string>& keys_;
   std::size_t at_ = 0;
   int depth_ = 0;
 };
@@ -276,7 +275,13 @@ Operand evaluate(const Node& node, const KeyLookup& lookup) {
 
 SweepCondition::SweepCondition(const Value& text) : text_(text.as_string()), place_(text.place()) {
   try {
-    root_ = Parser(text_, keys_).parse();
+    // A chain of operators is a tree as deep as it is long.
+    constexpr std::size_t k_longest = 4000;
+    if (text_.size() > k_longest) {
+      text_.resize(20);
+      throw Fault{"is too long", "at most 4,000 characters"};
+    }
+    root_ = Parser(text_).parse();
   } catch (const Fault& fault) {
     refuse(place_, text_, fault);
   }

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "sim/config/value.hpp"
 
@@ -27,7 +26,6 @@ class SweepCondition {
   SweepCondition& operator=(SweepCondition&&) noexcept;
   ~SweepCondition();
 
-  const std::vector<std::string>& keys() const { return keys_; }
   // Throws ConfigError when a key has no value or operands cannot be combined.
   bool holds(const KeyLookup& lookup) const;
 
@@ -36,7 +34,6 @@ class SweepCondition {
  private:
   std::string text_;
   Place place_;
-  std::vector<std::string> keys_;
   std::unique_ptr<const Node> root_;
 };
 

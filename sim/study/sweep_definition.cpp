@@ -171,7 +171,7 @@ std::string hash_of(const SweepDefinition& sweep, const ConfigFiles& configs) {
   for (const std::string& path : configs.list("")) hash.update(path + "\n" + configs.text(path).value_or(""));
   Diagnostics ignored;
   for (const std::string& overlay : sweep.base.overlays) {
-    hash.update(overlay + "\n" + read_text_file(overlay, {}, "", ignored).value_or(""));
+    hash.update("\n" + read_text_file(overlay, {}, "", ignored).value_or(""));
   }
   hash_named_files(sweep.base.document, hash);
   for (const SweepGroup& group : sweep.space.groups()) {

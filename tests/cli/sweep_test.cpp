@@ -18,6 +18,10 @@ namespace {
 struct SweepFolder : ExperimentFolder {
   explicit SweepFolder(const std::string& text = sweep_file(4, 3)) { write("sweep.toml", text); }
   std::string dump(const std::string& name = "sweep.sqlite") const { return dump_of(path() + "/" + name); }
+  // What a command shows on a terminal.
+  std::string terminal(const std::string& command) const {
+    return run_command("script -qec " + shell_quoted(command) + " /dev/null", path()).out;
+  }
 };
 
 // A program for the shell, to be started under other commands.
@@ -64,6 +68,10 @@ TEST_CASE("sweep run: --dry-run counts and writes nothing") {
   CHECK(result.out ==
         "ipu.gradient_accumulation_steps: 4 values\nsystem.ipu_link.bandwidth: 3 values\n12 points, 3 left out\n");
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/sweep.sqlite"));
+  CHECK(folder.podsim("sweep run sweep.toml --quiet").exit_code == 0);
+  CHECK(folder.podsim("sweep run sweep.toml --dry-run").out.ends_with("3 left out, 9 rows in sweep.sqlite\n"));
+  CHECK(folder.podsim("sweep run sweep.toml --dry-run --set workload.micro_batch_size=2")
+            .out.ends_with("3 left out; sweep.sqlite holds another sweep\n"));
 }
 
 TEST_CASE("sweep run: a sample is drawn by its seed") {
@@ -171,6 +179,18 @@ TEST_CASE("sweep run: interrupted it keeps what it has, says so, and ends with 1
   }
   CHECK(SweepStore::read(folder.path() + "/sweep.sqlite").count() > 0);
   CHECK(contains(folder.podsim("sweep show sweep.sqlite").out, " rows of 100,000 points, not finished\n"));
+}
+
+TEST_CASE("sweep run: a terminal is shown points done and in all, the rate and the time left") {
+  if (run_command("command -v script >/dev/null", "/").exit_code != 0) {
+    MESSAGE("skipped: there is no program `script` to make a terminal with");
+    return;
+  }
+  const SweepFolder folder;
+  const std::string shown = folder.terminal(shell_quoted(program()) + " sweep run sweep.toml");
+  CHECK(contains(shown, "\r12/12 points, "));
+  CHECK(contains(shown, "/s, 0 s left "));
+  CHECK_FALSE(contains(folder.terminal(shell_quoted(program()) + " sweep run sweep.toml --quiet"), "points"));
 }
 
 TEST_CASE("sweep run: two processes do not share a file") {

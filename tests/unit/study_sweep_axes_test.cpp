@@ -120,6 +120,8 @@ TEST_CASE("sweep axes: each fault of a range is told at its place") {
   CHECK(
       told(head + "{from = \"1 GB/s\", to = \"1 TB/s\"}\n") ==
       "f.toml:2:5: sweep.axes.a: is no range; expected from and to: two numbers, or two quantities in the same unit\n");
+  CHECK(told(head + "{from = 1, to = 9223372036854775807}\n") ==
+        "f.toml:2:5: sweep.axes.a: is too large a range; expected numbers up to 2^53\n");
   CHECK(told(head + "{from = 4, to = 1}\n") ==
         "f.toml:2:5: sweep.axes.a: goes from 4 to 1; expected a last value not below the first\n");
   CHECK(told(head + "{from = 0, to = 1, factor = 2}\n") ==

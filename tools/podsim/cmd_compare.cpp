@@ -1,40 +1,74 @@
-// podsim compare: two JSON reports, for regression checks.
+// podsim compare: two results of a kind, for regression checks.
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <fstream>
 
-#include "sim/report/text_table.hpp"
-#include "tools/podsim/comparison.hpp"
+#include "models/catalog.hpp"
+#include "sim/study/change_attribution.hpp"
+#include "sim/study/comparison.hpp"
+#include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
 namespace {
 
-Value read_report(const std::string& path) {
+enum class ResultKind { run, validation, sweep };
+
+struct Result {
+  ResultKind kind = ResultKind::run;
+  std::string path;
+  Value document;  // not of a sweep
+};
+
+bool is_database(const std::string& path) {
+  static constexpr std::string_view k_magic = "SQLite format 3";
+  std::string head(k_magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == k_magic;
+}
+
+Result read_result(const std::string& path) {
+  if (is_database(path)) return {ResultKind::sweep, path, {}};
   const Place place{"command line", 0, 0};
   Diagnostics diagnostics;
   const auto text = read_text_file(path, place, "", diagnostics);
-  std::optional<Value> report;
-  if (text) report = parse_json(*text, path, diagnostics);
-  if (report && (!report->is(Value::Kind::table) || report->find("verdict") == nullptr)) {
-    diagnostics.error(report->place(), "", "is not a report", "what `podsim run --format json` prints");
+  std::optional<Value> document;
+  if (text) document = parse_json(*text, path, diagnostics);
+  const bool is_table = document && document->is(Value::Kind::table);
+  const bool is_run = is_table && document->find("verdict") != nullptr;
+  const bool is_validation = is_table && document->find("cases") != nullptr && document->find("groups") != nullptr;
+  if (document && !is_run && !is_validation) {
+    diagnostics.error(document->place(), "", "is no result",
+                      "what `podsim run --format json` or `podsim validate --format json` prints, or a database of "
+                      "`podsim sweep run`");
   }
-  if (diagnostics.has_errors() || !report) throw ConfigError(diagnostics);
-  return *report;
+  if (diagnostics.has_errors() || !document) throw ConfigError(diagnostics);
+  return {is_run ? ResultKind::run : ResultKind::validation, path, std::move(*document)};
 }
 
-std::string difference_text(const MetricPair& pair) {
-  if (!pair.difference) return "";
-  if (!std::isfinite(*pair.difference)) return *pair.difference > 0 ? "+inf %" : "-inf %";
-  return fmt::format("{:+.3f} %", 100 * *pair.difference);
-}
-
-std::string verdict_text(const MetricPair& pair) {
-  if (pair.first.empty() != pair.second.empty()) return pair.first.empty() ? "missing in A" : "missing in B";
-  return pair.within ? "ok" : "DIFFERS";
+Comparison comparison_of(const Result& before, const Result& after, double tolerance, const ConfigFiles& configs) {
+  if (before.kind != after.kind) {
+    throw UsageError(fmt::format("{} and {} are results of different kinds", before.path, after.path));
+  }
+  switch (before.kind) {
+    case ResultKind::validation:
+      return compare_validations(before.document, after.document, tolerance);
+    case ResultKind::sweep: {
+      SweepStore first = SweepStore::read(before.path);
+      SweepStore second = SweepStore::read(after.path);
+      return compare_sweeps(first, second, tolerance);
+    }
+    case ResultKind::run:
+      break;
+  }
+  Comparison comparison = compare_runs(before.document, after.document, tolerance);
+  const Catalog catalog = make_catalog();
+  for (std::string& sentence : attribute_change(before.document, after.document, catalog, configs)) {
+    comparison.reasons.push_back(std::move(sentence));
+  }
+  return comparison;
 }
 
 }  // namespace
@@ -42,38 +76,37 @@ std::string verdict_text(const MetricPair& pair) {
 const VerbSpec& compare_spec() {
   static const VerbSpec k_spec{
       "compare",
-      "compare A.json B.json [options]",
-      "Compare two JSON reports, metric by metric.",
-      "Exit code 1 when a metric differs by more than the tolerance or is missing in one.",
-      {{"tolerance", "5%", "largest relative difference that is accepted (default 5%)"},
-       {"all", "", "print every device and link, not only those that differ"}},
-      {"podsim compare old/report.json new/report.json", "podsim compare old.json new.json --tolerance 0.1%"},
+      "compare A B [options]",
+      "Compare two runs, sweeps or validations, metric by metric, and explain the change.",
+      "A and B are JSON reports of `run` or `validate`, or databases of `sweep run`. Exit code 1 when something in B "
+      "is\n"
+      "worse than in A by more than the tolerance: a rate, a latency, a time to train, a verdict, the error of a case.",
+      {{"tolerance", "2%", "largest change that is accepted (default 2%; percentage points of a validation's errors)"},
+       {"strict", "", "exit code 1 for any change beyond the tolerance, better ones too"},
+       {"format", "NAME", "text (default), json or junit"},
+       {"all", "", "print every metric, not only those of the whole or that differ"},
+       {"configs", "DIR", "use this folder in place of the shipped configs"}},
+      {"podsim compare old/report.json new/report.json", "podsim compare old.sqlite new.sqlite --format junit"},
       2};
   return k_spec;
 }
 
 ExitCode cmd_compare(const Arguments& arguments) {
-  if (arguments.words().size() != 2) throw UsageError("compare takes two reports");
-  const std::string text = arguments.value("tolerance").value_or("5%");
+  if (arguments.words().size() != 2) throw UsageError("compare takes two results");
+  const std::string format = choice_option(arguments, "format", {"text", "json", "junit"});
+  const std::string text = arguments.value("tolerance").value_or("2%");
   const std::optional<double> tolerance = parse_tolerance(text);
   if (!tolerance) throw UsageError(fmt::format("option --tolerance: \"{}\" is neither like 5% nor like 0.05", text));
-  const auto pairs = compare_metrics(metrics_of(read_report(arguments.words()[0])),
-                                     metrics_of(read_report(arguments.words()[1])), *tolerance);
-  TextTable table;
-  table.column("metric", Align::left);
-  table.column("A", Align::right);
-  table.column("B", Align::right);
-  table.column("difference", Align::right);
-  table.column("verdict", Align::left);
-  for (const MetricPair& pair : pairs) {
-    if (!pair.headline && pair.within && !arguments.has("all")) continue;
-    const auto shown = [](const std::string& value) { return value.empty() ? std::string("-") : value; };
-    table.row({pair.name, shown(pair.first), shown(pair.second), difference_text(pair), verdict_text(pair)});
-  }
-  const auto beyond = std::count_if(pairs.begin(), pairs.end(), [](const MetricPair& pair) { return !pair.within; });
-  print(table.text(SIZE_MAX) +
-        fmt::format("\n{} metrics compared, {} beyond {} or missing\n", pairs.size(), beyond, text));
-  return beyond == 0 ? ExitCode::done : ExitCode::out_of_tolerance;
+  const Comparison comparison = comparison_of(read_result(arguments.words()[0]), read_result(arguments.words()[1]),
+                                              *tolerance, configs_from(arguments));
+  if (format == "json")
+    print(to_json(comparison));
+  else if (format == "junit")
+    print(to_junit(comparison));
+  else
+    print(to_text(comparison, arguments.has("all")));
+  const bool failed = comparison.regressed() || (arguments.has("strict") && comparison.differs());
+  return failed ? ExitCode::out_of_tolerance : ExitCode::done;
 }
 
 }  // namespace podsim

@@ -102,7 +102,10 @@ ExitCode dry_run(const Request& request, const std::string& database) {
     text += countable ? fmt::format(", {} left out", grouped(left_out)) : ", not all counted";
   const std::string path = shard_path(database, request.shard);
   if (!database.empty() && file_exists(path)) {
-    text += fmt::format(", {} rows in {}", grouped(SweepStore::open(path, identity_of(request)).count()), path);
+    SweepStore store = SweepStore::read(path);
+    text += store.identity().input_sha256 == sweep.input_sha256
+                ? fmt::format(", {} rows in {}", grouped(store.count()), path)
+                : fmt::format("; {} holds another sweep", path);
   }
   print(text + "\n");
   return ExitCode::done;
@@ -252,7 +255,7 @@ const VerbSpec& sweep_run_spec() {
       "Simulate an experiment at every point of a sweep.",
       "FILE with a [sweep] section (`podsim explain sweep`) fills FILE.sqlite, and goes on where it was ended; axes "
       "of\n"
-      "the command line print CSV. Points that are invalid or do not fit are rows with a status and a reason.\n"
+      "of the command line print CSV. Points that are invalid or do not fit are rows with a status and a reason.\n"
       "Elsewhere: seq 8 | parallel podsim sweep run FILE --shard {}/8; mpirun -n 8 sh -c 'podsim sweep run FILE\n"
       "--shard $((OMPI_COMM_WORLD_RANK+1))/8'; then `podsim sweep merge`.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},

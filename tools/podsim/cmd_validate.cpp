@@ -6,10 +6,10 @@
 
 #include "models/catalog.hpp"
 #include "sim/core/sha256.hpp"
+#include "sim/study/comparison.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
 #include "sim/study/validate_page.hpp"
-#include "tools/podsim/comparison.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"

@@ -3,7 +3,8 @@
 
 namespace podsim {
 
-// While it lives, the first SIGINT or SIGTERM only asks for an end; a second one ends the process at once.
+// While it lives, the first SIGINT or SIGTERM only asks for an end; one that comes more than a second later ends the
+// process at once.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -1,0 +1,83 @@
+#pragma once
+// Which machine, and how many of them, does a job by a deadline: an experiment moved to other systems at the same
+// global batch, with what that costs where the planner knows.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/catalog.hpp"
+#include "sim/plan/experiment.hpp"
+#include "sim/report/report.hpp"
+#include "sim/study/capacity_costs.hpp"
+#include "sim/study/checkpointing.hpp"
+
+namespace podsim {
+
+struct CapacityGoal {
+  std::optional<Duration> deadline;    // of training
+  std::optional<double> budget;        // in the currency of the costs
+  std::optional<Power> power_cap;      // of everything that has a known power
+  std::optional<std::int64_t> users;   // of generation: at once
+  std::optional<double> tokens_per_s;  // that each of them gets at least
+};
+
+struct CapacityCandidate {
+  Experiment experiment;   // with the target in its workload
+  std::string system;      // empty: as the experiment says
+  std::int64_t nodes = 0;  // how many of it; 0: as the experiment says
+};
+
+// What must be equal for times to be of the same work.
+struct WorkFacts {
+  double global_batch = 0;  // sequences
+  std::string precision;
+  std::int64_t sequence_length = 0;
+  double packing_factor = 1;
+  std::string mode;
+};
+
+enum class CapacityStatus { meets, misses, does_not_fit, invalid };
+
+struct CapacityRow {
+  std::string name;  // of the system
+  CapacityStatus status = CapacityStatus::invalid;
+  std::vector<std::string> misses;  // which goals and by how much, what does not fit or is wrong
+  std::int64_t systems = 1;         // of that kind; of users: as many as they need
+  std::int64_t devices = 0, idle_devices = 0, hosts = 0;
+  double samples_per_s = 0;
+  std::optional<double> tokens_per_s_per_user;
+  std::optional<Duration> training;  // without failures
+  std::optional<CheckpointPlan> checkpoints;
+  std::optional<Duration> time;  // failures included
+  std::optional<Power> power;    // hosts included where their power is known
+  std::optional<Energy> energy;
+  std::optional<double> cost;  // with all that the costs price; empty: a part of it is not known
+  std::optional<CompileEstimate> compile;
+  std::string power_source;
+  std::string changed;  // which keys were set so that the batch stays, as "key = value, …"
+  WorkFacts work;
+  std::optional<Report> report;  // of one system; none of a typed row
+};
+
+struct Capacity {
+  std::vector<CapacityRow> rows;      // candidates in their order, then typed rows
+  std::optional<std::size_t> chosen;  // the cheapest row that meets the goals; by devices where costs are not known
+  std::vector<std::string> warnings;  // what is not equal or not stated
+  std::vector<std::string> reasons;   // why the chosen one is not as many times faster as it is larger
+  std::vector<std::string> left_out;  // of times, energy and cost
+};
+
+// Throws ConfigError when the work of rows differs and `mixed` is not set.
+Capacity plan_capacity(const std::vector<CapacityCandidate>& candidates, const CapacityGoal& goal,
+                       const CapacityCosts& costs, bool mixed, const Catalog& catalog, const ConfigFiles& configs);
+
+// For one column of many magnitudes: "54.7 h" from two hours on; "20 kW" from a thousand watts on.
+std::string plain_time(Duration time);
+std::string plain_power(Power power);
+
+std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const CapacityCosts& costs);
+std::string to_json(const Capacity& capacity, const CapacityCosts& costs);
+
+}  // namespace podsim

@@ -1,0 +1,173 @@
+// podsim capacity: which machine does a job by a deadline.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "models/catalog.hpp"
+#include "sim/study/capacity.hpp"
+#include "sim/units/text.hpp"
+#include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
+#include "tools/podsim/verbs.hpp"
+
+namespace podsim {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+std::optional<double> number_option(const Arguments& arguments, std::string_view option) {
+  const std::optional<std::string> text = arguments.value(option);
+  if (!text) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(number) || number <= 0) {
+    throw UsageError(fmt::format("option --{}: \"{}\" is no number above 0", option, *text));
+  }
+  return number;
+}
+
+template <class T>
+std::optional<T> quantity_option(const Arguments& arguments, std::string_view option, std::string_view dimension) {
+  const std::optional<std::string> text = arguments.value(option);
+  if (!text) return std::nullopt;
+  const auto parsed = parse_quantity_of(*text, dimension);
+  if (const auto* problem = std::get_if<std::string>(&parsed)) {
+    throw UsageError(fmt::format("option --{}: {}", option, *problem));
+  }
+  return T::base(std::get<double>(parsed));
+}
+
+CapacityGoal goal_from(const Arguments& arguments) {
+  CapacityGoal goal;
+  goal.deadline = quantity_option<Duration>(arguments, "deadline", "time");
+  goal.budget = number_option(arguments, "budget");
+  goal.power_cap = quantity_option<Power>(arguments, "power-cap", "power");
+  goal.users = integer_option(arguments, "users");
+  goal.tokens_per_s = number_option(arguments, "tokens-per-s");
+  if (goal.users && *goal.users < 1) throw UsageError("option --users: give a number above 0");
+  return goal;
+}
+
+CapacityCosts costs_from(const Arguments& arguments) {
+  const std::optional<std::string> file = arguments.value("costs");
+  if (!file) return {};
+  Diagnostics diagnostics;
+  const auto text = read_text_file(*file, {"command line", 0, 0}, "--costs", diagnostics);
+  const auto document = text ? parse_toml(*text, *file, diagnostics) : std::nullopt;
+  CapacityCosts costs;
+  if (document) costs = read_capacity_costs(*document, diagnostics);
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  return costs;
+}
+
+// One target of those on the command line in place of the experiment's own.
+void set_target(const Arguments& arguments, Experiment& experiment) {
+  Diagnostics diagnostics;
+  const Place place{"command line", 0, 0};
+  const auto samples = integer_option(arguments, "target-samples");
+  const auto tokens = integer_option(arguments, "target-tokens");
+  const auto epochs = number_option(arguments, "epochs");
+  if (int{samples.has_value()} + int{tokens.has_value()} + int{epochs.has_value()} > 1) {
+    throw UsageError("give one of --target-samples, --target-tokens, --epochs");
+  }
+  // Null stands for absent: what the file says of targets gives way, but for the size of the data of epochs.
+  std::vector<std::string> replaced{"workload.target_samples", "workload.target_tokens", "workload.epochs"};
+  if (!epochs) replaced.emplace_back("workload.dataset_samples");
+  for (const std::string& key : replaced) {
+    const bool given = samples || tokens || epochs;
+    if (given && experiment.document.find(key) != nullptr)
+      apply_value(experiment, key, Value::null(place), diagnostics);
+  }
+  if (samples) apply_value(experiment, "workload.target_samples", Value::integer(*samples, place), diagnostics);
+  if (tokens) apply_value(experiment, "workload.target_tokens", Value::integer(*tokens, place), diagnostics);
+  if (epochs) apply_value(experiment, "workload.epochs", Value::floating(*epochs, place), diagnostics);
+  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+}
+
+std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
+  const std::optional<std::string> numbers = arguments.value("nodes");
+  if (!numbers) return {0};
+  std::vector<std::int64_t> nodes;
+  for (const std::string& number : split(*numbers)) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+    if (error != std::errc() || end != number.data() + number.size() || count < 1) {
+      throw UsageError(fmt::format("option --nodes: \"{}\" is no number above 0", number));
+    }
+    nodes.push_back(count);
+  }
+  return nodes;
+}
+
+std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
+  std::vector<std::string> systems{""};
+  if (const auto names = arguments.value("systems")) systems = split(*names);
+  const std::vector<std::int64_t> nodes = nodes_from(arguments);
+  std::vector<std::string> files = arguments.words();
+  if (files.empty()) files = {""};
+  std::vector<CapacityCandidate> candidates;
+  for (const std::string& file : files) {
+    Experiment experiment = experiment_from(arguments, file);
+    set_target(arguments, experiment);
+    for (const std::string& system : systems) {
+      for (const std::int64_t number : nodes) candidates.push_back({experiment, system, number});
+    }
+  }
+  return candidates;
+}
+
+}  // namespace
+
+const VerbSpec& capacity_spec() {
+  static const VerbSpec k_spec{
+      "capacity",
+      "capacity EXPERIMENT … [options]",
+      "Find the machine that does a job by a deadline, and what it takes.",
+      "The experiment is moved to each system with as many copies per device and the same global batch; further\n"
+      "experiments are rows as they are. Exit code 3 when no row meets the goals. Prices and power are yours to give:\n"
+      "currency, pue, electricity_price_per_kwh; [systems.NAME] price_per_hour, power, host_power, mtbf; [checkpoint]\n"
+      "size, bandwidth, restart; [[rows]] name, samples_per_s, devices, … of results measured elsewhere.",
+      joined({{"systems", "A,B,…", "the systems to compare (default: the experiment's own)"},
+              {"nodes", "1,2,…", "how many of each (default: as the experiment says)"},
+              {"target-samples", "N", "train so many samples"},
+              {"target-tokens", "N", "train so many tokens"},
+              {"epochs", "E", "train the workload's dataset_samples so often"},
+              {"deadline", "24h", "the training ends by then"},
+              {"users", "N", "requests at once, in generation"},
+              {"tokens-per-s", "R", "for each of them"},
+              {"budget", "X", "in the currency of --costs"},
+              {"power-cap", "50kW", "of all that has a known power"},
+              {"costs", "FILE.toml", "prices, power, failures, results from elsewhere"},
+              {"mixed", "", "compare also different global batches, precisions or padding"},
+              {"format", "NAME", "text (default) or json"}},
+             experiment_options()),
+      {"podsim capacity bert-large-bow-pod16 --target-samples 1000000000 --deadline 24h --systems bow-pod16,bow-pod64",
+       "podsim capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20 --costs costs.toml"},
+      100};
+  return k_spec;
+}
+
+ExitCode cmd_capacity(const Arguments& arguments) {
+  const std::string format = choice_option(arguments, "format", {"text", "json"});
+  const CapacityGoal goal = goal_from(arguments);
+  const CapacityCosts costs = costs_from(arguments);
+  const ConfigFiles configs = configs_from(arguments);
+  const Catalog catalog = make_catalog();
+  const Capacity capacity =
+      plan_capacity(candidates_from(arguments), goal, costs, arguments.has("mixed"), catalog, configs);
+  print(format == "json" ? to_json(capacity, costs) : to_text(capacity, goal, costs));
+  return capacity.chosen ? ExitCode::done : ExitCode::does_not_fit;
+}
+
+}  // namespace podsim

@@ -84,11 +84,12 @@ class Resolver {
     IpuConstants& constants = plan_->constants;
     constants.chip = read_chip_constants(reader);
     constants.cost = read_cost_constants(reader);
+    constants.passes = read_pass_constants(reader);
     constants.loss_scaling = read_loss_scaling_constants(reader);
     constants.system = read_system_constants(reader);
     constants.software = read_software_constants(reader);
     constants.memory = read_memory_constants(reader);
-    plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost);
+    plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost, constants.passes);
     plan_->constant_ids = reader.read_ids();
   }
 

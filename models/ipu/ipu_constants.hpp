@@ -2,12 +2,14 @@
 // All constants of an IPU run together.
 
 #include "models/ipu/constants.hpp"
+#include "models/ipu/operators/pass_constants.hpp"
 
 namespace podsim::ipu {
 
 struct IpuConstants {
   ChipConstants chip;
   CostConstants cost;
+  PassConstants passes;
   LossScalingConstants loss_scaling;
   SystemConstants system;
   SoftwareConstants software;

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "models/ipu/constants.hpp"
-#include "models/ipu/matmul_planner.hpp"
+#include "models/ipu/operators/pass_planner.hpp"
 #include "sim/program/program.hpp"
 #include "sim/workload/model_graph.hpp"
 
@@ -34,7 +34,7 @@ struct Execution {
 
 class OperatorCostModel {
  public:
-  OperatorCostModel(const ChipConstants& chip, const CostConstants& constants);
+  OperatorCostModel(const ChipConstants& chip, const CostConstants& constants, const PassConstants& passes);
 
   CycleCost cost(const Operator& op, const Execution& execution) const;
   CycleCost cost(std::span<const Operator> operators, const Execution& execution) const;
@@ -44,9 +44,9 @@ class OperatorCostModel {
   Bytes temporary(std::span<const Operator> operators, const Execution& execution, double tolerance) const;
 
   // The matmul of one serial step, as it is planned.
-  MatmulPlan plan(const Operator& op, const Execution& execution) const;
+  PassPlan plan(const Operator& op, const Execution& execution) const;
 
-  const MatmulPlanner& planner() const { return planner_; }
+  const PassPlanner& planner() const { return planner_; }
 
  private:
   CycleCost matmul_cost(const Operator& op, const Execution& execution) const;
@@ -54,7 +54,7 @@ class OperatorCostModel {
 
   ChipConstants chip_;
   CostConstants constants_;
-  MatmulPlanner planner_;
+  PassPlanner planner_;
 };
 
 // Whether a cost belongs to a forward pass that is run again in front of its backward pass.

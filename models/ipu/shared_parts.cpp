@@ -33,15 +33,21 @@ std::shared_ptr<const SharedConstants> SharedParts::constants(const ConstantSet&
   IpuConstants& constants = fresh->constants;
   constants.chip = read_chip_constants(reader);
   constants.cost = read_cost_constants(reader);
+  constants.passes = read_pass_constants(reader);
   constants.loss_scaling = read_loss_scaling_constants(reader);
   constants.system = read_system_constants(reader);
   constants.software = read_software_constants(reader);
   constants.memory = read_memory_constants(reader);
   fresh->ids = reader.read_ids();
   for (const auto& known : constants_) {
-    if (known->constants.chip == constants.chip && known->constants.cost == constants.cost) fresh->costs = known->costs;
+    const IpuConstants& other = known->constants;
+    if (other.chip == constants.chip && other.cost == constants.cost && other.passes == constants.passes) {
+      fresh->costs = known->costs;
+    }
   }
-  if (!fresh->costs) fresh->costs = std::make_shared<const OperatorCostModel>(constants.chip, constants.cost);
+  if (!fresh->costs) {
+    fresh->costs = std::make_shared<const OperatorCostModel>(constants.chip, constants.cost, constants.passes);
+  }
   constants_.push_back(fresh);
   return fresh;
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "sim/report/human.hpp"
-#include "sim/report/phrases.hpp"
 #include "sim/report/loss_scale_text.hpp"
+#include "sim/report/phrases.hpp"
 #include "sim/report/report_page_tables.hpp"
 
 namespace podsim {

@@ -19,6 +19,7 @@ struct PassMode {
   double row_slots = 0;       // turns of a worker for one output position
   double worker_start = 0;    // turns of a worker before its first position
   double adds_per_cycle = 0;  // partial sums added, or set to zero, by a tile
+  friend bool operator==(const PassMode&, const PassMode&) = default;
 };
 
 // A 1 × 1 kernel: all workers of a tile share a flat list of positions.
@@ -30,6 +31,7 @@ struct FlatVertexConstants {
   Cycles shortest;          // of the six workers together
   Cycles zeroing;           // in single precision: of the outputs of a group and an output grain
   Cycles zeroing_position;  // and per position
+  friend bool operator==(const FlatVertexConstants&, const FlatVertexConstants&) = default;
 };
 
 // Any other kernel: workers take rows of the field, and start again for each row and kernel position.
@@ -45,6 +47,7 @@ struct FieldVertexConstants {
   double worker_start = 0;            // turns of a worker
   double worker_segment = 0;          // turns of a worker per row of the field it begins
   Cycles zeroing;                     // of the outputs of a group and an output grain
+  friend bool operator==(const FieldVertexConstants&, const FieldVertexConstants&) = default;
 };
 
 // The sliding-window unit, for few channels in many groups.
@@ -54,6 +57,7 @@ struct WindowVertexConstants {
   Cycles sub_kernel;          // of one row and four columns of a kernel
   double worker_start = 0;    // turns of a worker
   double worker_segment = 0;  // turns of a worker per row of the field
+  friend bool operator==(const WindowVertexConstants&, const WindowVertexConstants&) = default;
 };
 
 struct PassConstants {
@@ -69,6 +73,7 @@ struct PassConstants {
   double serial_weight_share = 0;       // of all weights, rearranged in each serial step
   Cycles serial_output;                 // per output element of a serial step: written to its place
   Cycles fold_byte;                     // per byte and tile of activations expanded over kernel positions
+  friend bool operator==(const PassConstants&, const PassConstants&) = default;
 };
 
 PassConstants read_pass_constants(ConstantReader& reader);

@@ -122,6 +122,11 @@ constexpr std::array k_metrics = {
         "the weights, or more updates are skipped or clipped than loss_scaling.limits.lost_updates; runaway: the "
         "scale grows without end. Null where gradients are not modelled.",
         ""},
+    MetricSpec{"loss_scaling.initial_scale", "", "The scale of the first update.", ""},
+    MetricSpec{"loss_scaling.updates", "", "Weight updates followed, from the first of a training.", ""},
+    MetricSpec{"loss_scaling.ramp_updates", "", "Updates before the first fall of the scale.", ""},
+    MetricSpec{"loss_scaling.first_overflow_update", "",
+               "The first update in which a value overflows; null: none does.", ""},
     MetricSpec{"loss_scaling.reached_scale", "", "The scale of the last update followed; null: infinite.", ""},
     MetricSpec{"loss_scaling.limit_cycle", "",
                "The two scales between which an automatic one ends when neither noise nor spikes are drawn.", ""},
@@ -145,6 +150,8 @@ constexpr std::array k_metrics = {
         "values become zero nor any value overflows more often than loss_scaling.limits.overflow; null where the "
         "format needs no scale.",
         "2^low_log2 to 2^high_log2"},
+    MetricSpec{"loss_scaling.recommended_window.low_log2", "", "Its lowest scale, as a power of two.", ""},
+    MetricSpec{"loss_scaling.recommended_window.high_log2", "", "Its highest scale, as a power of two.", ""},
     MetricSpec{"evidence.its_error_pct", "%", "How far the prediction is off at the nearest published measurement.",
                "100 x (predicted / measured - 1)"},
     MetricSpec{"engine.events", "", "Operations that the engine executed; a repeat or an equal replica counts once.",

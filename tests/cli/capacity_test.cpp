@@ -24,7 +24,7 @@ TEST_CASE(
   CHECK(result.out.starts_with(
       "1,000,000,000 samples, within 24.0 h\nbert-large-uncased, training, global batch 65,536"));
   CHECK(contains(result.out, "\n  bow-pod16        1       16     0      1"));
-  CHECK(contains(result.out, "too slow: 54.7 h\n"));
+  CHECK(contains(result.out, "too slow: 54.6 h\n"));
   CHECK(contains(result.out, "  CHOSEN\n"));
   CHECK(contains(result.out, "\nWhy\n  bow-pod64 has 4 times the devices of bow-pod16 and 3."));
   CHECK(

@@ -110,7 +110,7 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
       {{k_sn30, "gpt2", k_compile + " -o3 --num-tiles 4 -b 64 --resources-scaling-factors 0.05 0.05 0.05"},
        "--resources-scaling-factors 1 1 1"},
       {{"system = \"sn40l-8\"\n", "llama-3-70b",
-        k_compile + " --inference -b 8192 --tensor-parallel weight --n-chips 8",
+        k_compile + " --inference -b 65536 --tensor-parallel weight --n-chips 8",
         "mode = \"generation\"\ninput_tokens = 128\noutput_tokens = 128\n"},
        "rdu.static_sequence_length = 256"},
   };

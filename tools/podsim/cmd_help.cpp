@@ -24,7 +24,7 @@ const VerbSpec& help_spec() {
       "",
       {{"man", "", "print the manual page: podsim help --man | man -l -"}, completion_option()},
       {"podsim help run", "source <(podsim help --completion bash)"},
-      1,
+      2,
       "verbs"};
   return k_spec;
 }

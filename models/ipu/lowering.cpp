@@ -76,8 +76,17 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   void note_chains(std::int64_t cycle) {
-    begin_chains();
-    for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
+    std::vector<std::uint64_t> working(static_cast<std::size_t>(setup_.ipus_per_replica));
+    for (int stage = 0; stage < pipeline_.training_stages(); ++stage) {
+      if (!active(stage, cycle)) continue;
+      const auto forward_stage = static_cast<std::size_t>(pipeline_.forward_of(stage));
+      const auto position = static_cast<std::size_t>(pipeline_.forward()[forward_stage].ipu);
+      working[position] |= std::uint64_t{1} << stage;
+    }
+    if (begin_chains(working)) {
+      for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
+    }
+    end_chains();
   }
 
   // In front of the first stage, on the same IPU.

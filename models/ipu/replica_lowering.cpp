@@ -18,7 +18,8 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       parameters_(place_parameters(plan.graph, setup_, constants_)),
       works_(ipu_plan.parts->works(inputs_, ipu_plan)) {
   // A slow IPU rounds every op of its own.
-  merge_ = options.merge && setup_.training() &&
+  constexpr int k_most_stages = 64;  // a bit for each
+  merge_ = options.merge && setup_.training() && pipeline_.training_stages() <= k_most_stages &&
            std::all_of(slowdown_.begin(), slowdown_.end(), [](double factor) { return factor == 1.0; });
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
@@ -38,14 +39,23 @@ void ReplicaLowering::intern_work() {
   }
 }
 
-void ReplicaLowering::begin_chains() {
-  chains_.resize(static_cast<std::size_t>(setup_.ipus_per_replica));
-  for (Chain& chain : chains_) {
-    std::vector<StageStep> steps = std::move(chain.steps);
-    steps.clear();
-    chain = {};
-    chain.steps = std::move(steps);
+bool ReplicaLowering::begin_chains(const std::vector<std::uint64_t>& working) {
+  chains_.resize(working.size());
+  current_.resize(working.size());
+  bool missing = false;
+  for (std::size_t position = 0; position < working.size(); ++position) {
+    std::vector<Chain>& chains = chains_[position];
+    const auto known = std::find_if(chains.begin(), chains.end(),
+                                    [&](const Chain& chain) { return chain.working == working[position]; });
+    current_[position] = static_cast<std::size_t>(known - chains.begin());
+    if (known == chains.end()) chains.emplace_back().working = working[position];
+    missing |= !chains[current_[position]].noted;
   }
+  return missing;
+}
+
+void ReplicaLowering::end_chains() {
+  for (std::size_t position = 0; position < chains_.size(); ++position) close(chains_[position][current_[position]]);
 }
 
 // The most is live in the step's most demanding op. What takes no time releases at once what it holds, and is not
@@ -53,9 +63,11 @@ void ReplicaLowering::begin_chains() {
 void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) {
   const std::size_t ops = works_[step.block]->phase(step.phase).size();
   if (ops == 0) return;
-  Chain& chain = chains_[position];
+  Chain& chain = chains_[position][current_[position]];
+  if (chain.noted) return;
   const PhaseSum& sum = works_[step.block]->sum(step.phase);
-  chain.steps.push_back(step);
+  if (chain.ops == 0) chain.first = step;
+  chain.last = step;
   chain.ops += ops;
   chain.live += step.takes;
   const bool more = chain.live + sum.largest > chain.most_activations + chain.most_temporary;
@@ -70,25 +82,23 @@ void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) 
 }
 
 std::string ReplicaLowering::chain_label(const Chain& chain) const {
-  const StageStep& first = chain.steps.front();
-  const StageStep& last = chain.steps.back();
-  const std::string& begin = works_[first.block]->phase(first.phase).front().label;
+  const std::string& begin = works_[chain.first.block]->phase(chain.first.phase).front().label;
   if (chain.ops == 1) return begin;
-  return begin + " … " + works_[last.block]->phase(last.phase).back().label + " (" + std::to_string(chain.ops) +
-         " ops)";
+  return begin + " … " + works_[chain.last.block]->phase(chain.last.phase).back().label + " (" +
+         std::to_string(chain.ops) + " ops)";
 }
 
 void ReplicaLowering::close(Chain& chain) {
-  if (chain.label.valid()) return;
+  chain.noted = true;
+  if (chain.ops == 0 || chain.label.valid()) return;
   chain.cost_id = builder_.cost(chain.cost);
   chain.label = builder_.label(chain_label(chain));
 }
 
 void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources& replica) {
   for (std::size_t position = 0; position < chains_.size(); ++position) {
-    Chain& chain = chains_[position];
-    if (chain.steps.empty()) continue;
-    close(chain);
+    const Chain& chain = chains_[position][current_[position]];
+    if (chain.ops == 0) continue;
     const OpId op = segment.local(replica.ipus[position], chain.cost_id, chain.label);
     const MemoryId sram = replica.sram[position];
     const auto hold = [&](MemoryCategory category, Bytes bytes) {

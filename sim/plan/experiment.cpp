@@ -89,28 +89,36 @@ Experiment read_experiment(const std::string& path, const ConfigFiles& configs, 
   return experiment;
 }
 
-void apply_override(Experiment& experiment, const std::string& assignment, Diagnostics& diagnostics) {
+std::optional<Override> parse_override(const std::string& assignment, Diagnostics& diagnostics) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos) {
     diagnostics.error(command_line(), "--set", fmt::format("\"{}\" has no \"=\"", assignment), std::string(k_form));
-    return;
+    return std::nullopt;
   }
   const std::string path(trimmed(std::string_view(assignment).substr(0, equals)));
   if (!is_dotted_path(path)) {
     diagnostics.error(command_line(), "--set", fmt::format("\"{}\" is not a key", path), std::string(k_form));
-    return;
+    return std::nullopt;
   }
+  return Override{path, parse_override_value(std::string_view(assignment).substr(equals + 1), command_line())};
+}
+
+void apply_override(Experiment& experiment, const Override& override, Diagnostics& diagnostics) {
   Value& document = experiment.document;
   if (!document.is(Value::Kind::table)) document = Value::table(command_line());
-  widen_named_section(document, path);
-  if (const std::string blocking = blocking_part(document, path); !blocking.empty()) {
+  widen_named_section(document, override.path);
+  if (const std::string blocking = blocking_part(document, override.path); !blocking.empty()) {
     const Value& found = *document.find(blocking);
-    diagnostics.error(command_line(), path, fmt::format("\"{}\" is {}", blocking, kind_name(found.kind())), "a table");
+    diagnostics.error(command_line(), override.path, fmt::format("\"{}\" is {}", blocking, kind_name(found.kind())),
+                      "a table");
     return;
   }
-  Value value = parse_override_value(std::string_view(assignment).substr(equals + 1), command_line());
-  const std::string target = target_of(document, path, value);
-  document.set(target, std::move(value));
+  const std::string target = target_of(document, override.path, override.value);
+  document.set(target, override.value);
+}
+
+void apply_override(Experiment& experiment, const std::string& assignment, Diagnostics& diagnostics) {
+  if (const auto parsed = parse_override(assignment, diagnostics)) apply_override(experiment, *parsed, diagnostics);
 }
 
 }  // namespace podsim

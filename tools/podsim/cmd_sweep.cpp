@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "models/catalog.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/study/evaluate.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
@@ -87,9 +88,15 @@ std::vector<std::string> invalid(const std::string& reason) {
   return cells;
 }
 
-std::vector<std::string> outcome_of(const Plan& plan, Engine& engine) {
+// What points leave to those after them.
+struct Shared {
+  PlanCache plans;
+  RunResult result;
+};
+
+std::vector<std::string> outcome_of(const Plan& plan, Engine& engine, Shared& shared) {
   std::vector<std::string> cells;
-  const Report report = simulate_plan(plan, engine, {false, true, true, false});
+  const Report report = evaluate_point(plan, engine, shared.result);
   if (report.verdict.fits()) {
     cells = {"ok", ""};
   } else {
@@ -103,11 +110,11 @@ std::vector<std::string> outcome_of(const Plan& plan, Engine& engine) {
 
 // Status, reason and the report's cells of one point.
 std::vector<std::string> outcome(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
-                                 Engine& engine) {
-  const PlanResult made = make_plan(experiment, catalog, configs);
+                                 Engine& engine, Shared& shared) {
+  const PlanResult made = make_plan(experiment, catalog, configs, shared.plans);
   if (!made.plan) return invalid(first_error(made.diagnostics));
   try {
-    return outcome_of(*made.plan, engine);
+    return outcome_of(*made.plan, engine, shared);
   } catch (const std::range_error& error) {
     return invalid(beyond_simulated_time(error));
   }
@@ -174,6 +181,7 @@ ExitCode cmd_sweep(const Arguments& arguments) {
   refuse_unknown_axes(axes, base, catalog, configs);
   RowOutput output(arguments);
   Engine engine = make_engine(engine_name);
+  Shared shared;
   Progress progress(grid_size(axes), arguments.has("quiet"));
   output.add(header(axes));
   for (std::size_t index = 0; index < grid_size(axes); ++index) {
@@ -186,7 +194,7 @@ ExitCode cmd_sweep(const Arguments& arguments) {
       cells.push_back(axes[a].cells[point[a]]);
     }
     const std::vector<std::string> rest =
-        unusable.has_errors() ? invalid(first_error(unusable)) : outcome(experiment, catalog, configs, engine);
+        unusable.has_errors() ? invalid(first_error(unusable)) : outcome(experiment, catalog, configs, engine, shared);
     cells.insert(cells.end(), rest.begin(), rest.end());
     output.add(cells);
     progress.step();

@@ -9,14 +9,14 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
     : setup_(ipu_plan.setup),
       constants_(ipu_plan.constants),
       slowdown_(ipu_plan.slowdown),
-      pipeline_(make_pipeline(plan.graph, setup_.placement)),
-      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &works_},
-      costs_(*ipu_plan.costs),
+      prepared_(ipu_plan.parts->prepared(plan, ipu_plan)),
+      pipeline_(prepared_.pipeline),
+      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &prepared_.works},
       folded_pod_(ipu_plan.parts->pod(pipeline_, ipu_plan, options.fold)),
       pod_(folded_pod_->pod),
       fold_(folded_pod_->fold),
-      parameters_(place_parameters(plan.graph, setup_, constants_)),
-      works_(ipu_plan.parts->works(inputs_, ipu_plan)) {
+      parameters_(prepared_.parameters),
+      works_(prepared_.works) {
   // A slow IPU rounds every op of its own.
   constexpr int k_most_stages = 64;  // a bit for each
   merge_ = options.merge && setup_.training() && pipeline_.training_stages() <= k_most_stages &&
@@ -112,7 +112,7 @@ void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources
 }
 
 void ReplicaLowering::add_always_live() {
-  const std::vector<std::vector<MemoryAccountEntry>> account = account_memory(inputs_, costs_);
+  const std::vector<std::vector<MemoryAccountEntry>>& account = prepared_.account;
   std::vector<std::vector<std::pair<MemoryCategory, Bytes>>> live(account.size());
   for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
     for (const MemoryAccountEntry& entry : account[ipu]) {

@@ -43,13 +43,13 @@ class ReplicaLowering {
   const RunSetup& setup_;
   const IpuConstants& constants_;
   const std::vector<double>& slowdown_;
-  Pipeline pipeline_;
+  const PreparedPlan& prepared_;
+  const Pipeline& pipeline_;
   MemoryInputs inputs_;
-  const OperatorCostModel& costs_;
   std::shared_ptr<const FoldedPod> folded_pod_;
   const Pod& pod_;
   const ReplicaFold& fold_;
-  std::vector<PlacedParameters> parameters_;
+  const std::vector<PlacedParameters>& parameters_;
   ProgramBuilder builder_;
 
  private:
@@ -81,7 +81,7 @@ class ReplicaLowering {
   std::string chain_label(const Chain& chain) const;
   void close(Chain& chain);
 
-  BlockWorks works_;
+  const BlockWorks& works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   bool merge_ = false;
   std::vector<std::vector<Chain>> chains_;  // by position: one for each set of stages

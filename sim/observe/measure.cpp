@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "sim/core/check.hpp"
-
 namespace podsim {
 namespace {
 
@@ -54,6 +52,10 @@ void Measure::segment(const SegmentRun& run) {
   if (run.segment.fold.valid()) result_.folded = true;
   if (run.iterations > 1) result_.repeats = true;
   SegmentShare& share = segment_shares_[run.id.index()];
+  if (share.iterations > 0 && share.duration != run.duration) {
+    add_share(run.id.index());
+    share = {};
+  }
   if (share.iterations == 0) {
     share.duration = run.duration;
     order_ops(run.segment);
@@ -65,8 +67,6 @@ void Measure::segment(const SegmentRun& run) {
     measure_links(run);
     share.last_link = static_cast<std::uint32_t>(link_shares_.size());
   }
-  PODSIM_CHECK(share.duration == run.duration,
-               "segment \"" + run.segment.name + "\" does not take the same time wherever it stands");
   share.iterations += run.iterations;
   measure_memories(run);
 }
@@ -244,26 +244,22 @@ void Measure::measure_links(const SegmentRun& run) {
   }
 }
 
-// What every segment did, as often as it ran.
-void Measure::add_shares() {
-  const std::size_t devices = platform_->devices().size();
-  const std::size_t links = platform_->links().size();
-  for (std::size_t i = 0; i < segment_shares_.size(); ++i) {
-    const SegmentShare& share = segment_shares_[i];
-    const std::int64_t times = share.iterations;
-    if (times == 0) continue;
-    const std::size_t fold = fold_index(program_->segments[i]);
-    every_device_[fold][share.end_category] += share.duration * times;
-    for (std::uint32_t k = share.first_device; k < share.last_device; ++k) {
-      Use& use = device_use_[fold * devices + device_shares_[k].device];
-      add(use.breakdown, device_shares_[k].use.breakdown, times);
-      use.busy += product(device_shares_[k].use.busy, times);
-    }
-    for (std::uint32_t k = share.first_link; k < share.last_link; ++k) {
-      Carried& carried = link_use_[fold * links + link_shares_[k].link];
-      carried.bytes += link_shares_[k].carried.bytes * times;
-      carried.busy += product(link_shares_[k].carried.busy, times);
-    }
+// What a segment did, as often as it ran.
+void Measure::add_share(std::size_t segment) {
+  const SegmentShare& share = segment_shares_[segment];
+  const std::int64_t times = share.iterations;
+  if (times == 0) return;
+  const std::size_t fold = fold_index(program_->segments[segment]);
+  every_device_[fold][share.end_category] += share.duration * times;
+  for (std::uint32_t k = share.first_device; k < share.last_device; ++k) {
+    Use& use = device_use_[fold * platform_->devices().size() + device_shares_[k].device];
+    add(use.breakdown, device_shares_[k].use.breakdown, times);
+    use.busy += product(device_shares_[k].use.busy, times);
+  }
+  for (std::uint32_t k = share.first_link; k < share.last_link; ++k) {
+    Carried& carried = link_use_[fold * platform_->links().size() + link_shares_[k].link];
+    carried.bytes += link_shares_[k].carried.bytes * times;
+    carried.busy += product(link_shares_[k].carried.busy, times);
   }
 }
 
@@ -353,7 +349,7 @@ void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
 }
 
 void Measure::end(SimTime total) {
-  add_shares();
+  for (std::size_t i = 0; i < segment_shares_.size(); ++i) add_share(i);
   result_.total = total;
   const Platform& platform = *platform_;
   const std::size_t devices = platform.devices().size();

@@ -2,8 +2,8 @@
 // The observer that fills a RunResult: where each device's time went, what the links carried, how full the memories
 // were. All sums are whole picoseconds and bytes, so that a folded or repeated run measures the same as a full one.
 //
-// A segment starts from rest and takes the same times wherever it stands, so its devices and links are measured once
-// and counted as often as it ran; memories are followed from call to call.
+// A segment starts from rest, so that its devices and links are measured once and counted as often as it ran (anew
+// where it took another time); memories are followed from call to call.
 //
 // A device's time in a segment: its locals take their cost vectors; its transfers (as device or peer) take what no
 // local and no earlier transfer of it covers, in their category. A gap is charged to what ended it: of the
@@ -78,7 +78,7 @@ class Measure final : public Observer {
   Use measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first, const Interval* last);
   void measure_links(const SegmentRun& run);
   void group_by_owner(std::size_t owners);
-  void add_shares();
+  void add_share(std::size_t segment);
   void classify_memories(const Platform& platform, const Program& program);
   void refine_memory_classes(const FoldMap& fold);
   void list_class_members(const Program& program);

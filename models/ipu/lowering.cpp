@@ -12,9 +12,7 @@ namespace {
 class TrainingLowering : private ReplicaLowering {
  public:
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
-      : ReplicaLowering(plan, ipu_plan, options), reduction_(pod_, parameters_) {
-    for (int stage = 0; stage < pipeline_.training_stages(); ++stage) steps_.push_back(stage_steps(inputs_, stage));
-  }
+      : ReplicaLowering(plan, ipu_plan, options), reduction_(pod_, parameters_), steps_(prepared_.steps) {}
 
   Lowered lower() {
     add_always_live();
@@ -161,7 +159,7 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   ReplicaReduction reduction_;
-  std::vector<std::vector<StageStep>> steps_;  // by training stage
+  const std::vector<std::vector<StageStep>>& steps_;  // by training stage
   std::vector<SegmentId> copies_;
 };
 

@@ -33,6 +33,7 @@ struct FoldedPod {
 struct PreparedPlan {
   Pipeline pipeline;
   BlockWorks works;
+  std::vector<std::vector<StageStep>> steps;             // by training stage; in inference by stage
   std::vector<PlacedParameters> parameters;              // by IPU of a replica
   std::vector<std::vector<MemoryAccountEntry>> account;  // likewise
 };

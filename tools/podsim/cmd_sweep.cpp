@@ -92,7 +92,18 @@ std::vector<std::string> invalid(const std::string& reason) {
 struct Shared {
   PlanCache plans;
   RunResult result;
+  std::vector<std::vector<std::optional<Override>>> overrides;  // by axis and value; empty where it is malformed
 };
+
+std::vector<std::vector<std::optional<Override>>> read_once(const std::vector<SweepAxis>& axes) {
+  std::vector<std::vector<std::optional<Override>>> overrides;
+  for (const SweepAxis& axis : axes) {
+    std::vector<std::optional<Override>>& values = overrides.emplace_back();
+    Diagnostics told_at_each_point;
+    for (const std::string& text : axis.assignments) values.push_back(parse_override(text, told_at_each_point));
+  }
+  return overrides;
+}
 
 std::vector<std::string> outcome_of(const Plan& plan, Engine& engine, Shared& shared) {
   std::vector<std::string> cells;
@@ -182,6 +193,7 @@ ExitCode cmd_sweep(const Arguments& arguments) {
   RowOutput output(arguments);
   Engine engine = make_engine(engine_name);
   Shared shared;
+  shared.overrides = read_once(axes);
   Progress progress(grid_size(axes), arguments.has("quiet"));
   output.add(header(axes));
   for (std::size_t index = 0; index < grid_size(axes); ++index) {
@@ -190,7 +202,9 @@ ExitCode cmd_sweep(const Arguments& arguments) {
     std::vector<std::string> cells;
     const std::vector<std::size_t> point = grid_point(axes, index);
     for (std::size_t a = 0; a < axes.size(); ++a) {
-      apply_override(experiment, axes[a].assignments[point[a]], unusable);
+      const std::optional<Override>& read = shared.overrides[a][point[a]];
+      read ? apply_override(experiment, *read, unusable)
+           : apply_override(experiment, axes[a].assignments[point[a]], unusable);
       cells.push_back(axes[a].cells[point[a]]);
     }
     const std::vector<std::string> rest =

@@ -114,7 +114,9 @@ void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources
 void ReplicaLowering::add_always_live() {
   const std::vector<std::vector<MemoryAccountEntry>>& account = prepared_.account;
   std::vector<std::vector<std::pair<MemoryCategory, Bytes>>> live(account.size());
+  std::vector<Bytes> streamed;
   for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
+    streamed.push_back(streamed_state(parameters_[ipu], inputs_.settings, setup_));
     for (const MemoryAccountEntry& entry : account[ipu]) {
       if (entry.always_live) live[ipu].emplace_back(builder_.memory_category(entry.category), entry.bytes);
     }
@@ -124,8 +126,7 @@ void ReplicaLowering::add_always_live() {
     for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
       for (const auto& [category, bytes] : live[ipu]) builder_.always_live(replica.sram[ipu], category, bytes);
       if (replica.streaming_memory.empty()) continue;
-      builder_.always_live(replica.streaming_memory[ipu], remote,
-                           streamed_state(parameters_[ipu], inputs_.settings, setup_));
+      builder_.always_live(replica.streaming_memory[ipu], remote, streamed[ipu]);
     }
   }
 }

@@ -349,11 +349,16 @@ void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
 }
 
 void Measure::end(SimTime total) {
-  for (std::size_t i = 0; i < segment_shares_.size(); ++i) add_share(i);
   result_.total = total;
-  const Platform& platform = *platform_;
-  const std::size_t devices = platform.devices().size();
-  const std::size_t links = platform.links().size();
+  for (std::size_t i = 0; i < segment_shares_.size(); ++i) add_share(i);
+  finish_devices_and_links();
+  finish_memories();
+}
+
+// Everything does what its representative did.
+void Measure::finish_devices_and_links() {
+  const std::size_t devices = platform_->devices().size();
+  const std::size_t links = platform_->links().size();
   result_.devices.assign(devices, {});
   result_.links.assign(links, {});
   for (std::size_t fold = 0; fold < folds_; ++fold) {
@@ -371,8 +376,11 @@ void Measure::end(SimTime total) {
       result_.links[l].busy += SimTime(carried.busy);
     }
   }
+}
+
+void Measure::finish_memories() {
   const std::size_t categories = program_->memory_categories.size();
-  result_.memories.assign(platform.memories().size(), {});
+  result_.memories.assign(platform_->memories().size(), {});
   for (std::size_t m = 0; m < result_.memories.size(); ++m) {
     MemoryUse& use = result_.memories[m];
     const std::size_t from = memory_class_[m];

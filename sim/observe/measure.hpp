@@ -79,6 +79,8 @@ class Measure final : public Observer {
   void measure_links(const SegmentRun& run);
   void group_by_owner(std::size_t owners);
   void add_share(std::size_t segment);
+  void finish_devices_and_links();
+  void finish_memories();
   void classify_memories(const Platform& platform, const Program& program);
   void refine_memory_classes(const FoldMap& fold);
   void list_class_members(const Program& program);

@@ -41,3 +41,11 @@ TEST_CASE("shared vector: what was moved from is empty and usable") {
   CHECK(first.size() == 1);
   CHECK(second.size() == 2);
 }
+
+TEST_CASE("shared vector: a fresh one is empty and can be read") {
+  const SharedVector<int> fresh;
+  CHECK(fresh.empty());
+  CHECK(fresh.begin() == fresh.end());
+  CHECK(fresh.get().empty());
+  CHECK(fresh.identity() == SharedVector<int>().identity());
+}

@@ -8,7 +8,9 @@
 
 #include "bench/experiments.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/plan/plan_cache.hpp"
 #include "sim/program/builder.hpp"
+#include "sim/study/evaluate.hpp"
 
 namespace podsim {
 namespace {
@@ -99,6 +101,40 @@ void lower(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(plan.family->lower(plan, options));
 }
 BENCHMARK(lower)->ArgNames({"ipus", "fold"})->ArgsProduct({{64, 1024}, {0, 1}})->Unit(benchmark::kMicrosecond);
+
+// Points of a grid over micro-batch, placement, checkpoints and accumulation, each with what the ones before left:
+// what a sweep pays for a point before it writes it down. Caches are empty at the first.
+void sweep_point(benchmark::State& state) {
+  const ConfigFiles configs = ConfigFiles::embedded();
+  Diagnostics diagnostics;
+  const Experiment base =
+      read_experiment(state.range(0) == 16 ? "bert-large-bow-pod16" : "bert-large-bow-pod64", configs, diagnostics);
+  const auto value = [](const std::string& text) { return parse_override_value(text, {"command line", 0, 0}); };
+  const std::vector<std::pair<std::string, std::vector<Value>>> axes = {
+      {"workload.micro_batch_size", {value("1"), value("2"), value("4")}},
+      {"ipu.layers_per_ipu", {value("[3, 7, 7, 7]"), value("[4, 6, 7, 7]"), value("[5, 6, 6, 7]")}},
+      {"ipu.recompute_checkpoint_every_layer", {value("true"), value("false")}}};
+  PlanCache cache;
+  Engine engine = make_engine("native");
+  RunResult result;
+  std::size_t point = 0;
+  for (auto _ : state) {
+    Experiment experiment = base;
+    std::size_t rest = point / 100;  // accumulation is the innermost axis
+    for (const auto& [key, values] : axes) {
+      apply_value(experiment, key, values[rest % values.size()], diagnostics);
+      rest /= values.size();
+    }
+    const auto accumulation = static_cast<std::int64_t>(64 + point % 100 + rest % 1000 * 100);
+    apply_value(experiment, "ipu.gradient_accumulation_steps", Value::integer(accumulation, {"command line", 0, 0}),
+                diagnostics);
+    const PlanResult made = make_plan(experiment, bench::catalog(), configs, cache);
+    benchmark::DoNotOptimize(evaluate_point(*made.plan, engine, result));
+    ++point;
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(sweep_point)->ArgName("ipus")->Arg(16)->Arg(64)->Unit(benchmark::kMicrosecond);
 
 void merge_program(benchmark::State& state) {
   const Plan plan = pods(64);

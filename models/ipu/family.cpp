@@ -84,7 +84,7 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   const RunSetup& setup = ipu_plan.setup;
   if (!setup.training()) return inference_step_facts(plan, ipu_plan);
   const std::int64_t micro_batches = setup.replication_factor * setup.gradient_accumulation_steps;
-  const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
+  const Pipeline& pipeline = ipu_plan.parts->prepared(plan, ipu_plan).pipeline;
   StepFacts facts;
   facts.micro_batch = plan.settings.micro_batch_size;
   facts.global_batch = facts.micro_batch * micro_batches;
@@ -108,7 +108,7 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
 ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
   const RunSetup& setup = own(plan).setup;
   if (!setup.training()) return inference_schedule(plan, own(plan));
-  const Pipeline pipeline = make_pipeline(plan.graph, setup.placement);
+  const Pipeline& pipeline = own(plan).parts->prepared(plan, own(plan)).pipeline;
   ScheduleFacts facts;
   facts.kind = pipeline.forward_stages() > 1 ? "pipelined, lock step" : "one IPU";
   facts.forward_stages = pipeline.forward_stages();

@@ -73,6 +73,7 @@ struct WrittenKeys {
 };
 
 class SharedParts;
+struct PreparedPlan;
 
 class IpuPlan : public FamilyPlan {
  public:
@@ -82,9 +83,10 @@ class IpuPlan : public FamilyPlan {
   RunSetup setup;
   WrittenKeys written;
   IpuConstants constants;
-  std::shared_ptr<const OperatorCostModel> costs;  // with its cache of matmul plans
-  std::shared_ptr<SharedParts> parts;              // what it shares with other plans; never null
-  const void* constants_identity = nullptr;        // of the set that `constants` were read from
+  std::shared_ptr<const OperatorCostModel> costs;        // with its cache of matmul plans
+  std::shared_ptr<SharedParts> parts;                    // what it shares with other plans; never null
+  const void* constants_identity = nullptr;              // of the set that `constants` were read from
+  mutable std::shared_ptr<const PreparedPlan> prepared;  // once somebody asked for it: see SharedParts::prepared
   PodShape pod;
   std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run
   std::string version_note;          // of a version that nobody knows, in words; else empty

@@ -15,9 +15,8 @@ class TrainingLowering : private ReplicaLowering {
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
       : ReplicaLowering(plan, ipu_plan, options),
         reduction_(pod_, parameters_),
-        counts_(count_traffic(plan.graph, pipeline_)) {
-    for (int stage = 0; stage < pipeline_.training_stages(); ++stage) steps_.push_back(stage_steps(inputs_, stage));
-  }
+        counts_(count_traffic(plan.graph, pipeline_)),
+        steps_(prepared_.steps) {}
 
   Lowered lower() {
     add_always_live();
@@ -79,8 +78,17 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   void note_chains(std::int64_t cycle) {
-    begin_chains();
-    for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
+    std::vector<std::uint64_t> working(static_cast<std::size_t>(setup_.ipus_per_replica));
+    for (int stage = 0; stage < pipeline_.training_stages(); ++stage) {
+      if (!active(stage, cycle)) continue;
+      const auto forward_stage = static_cast<std::size_t>(pipeline_.forward_of(stage));
+      const auto position = static_cast<std::size_t>(pipeline_.forward()[forward_stage].ipu);
+      working[position] |= std::uint64_t{1} << stage;
+    }
+    if (begin_chains(working)) {
+      for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
+    }
+    end_chains();
   }
 
   // In front of the first stage, on the same IPU.
@@ -188,8 +196,8 @@ class TrainingLowering : private ReplicaLowering {
   }
 
   ReplicaReduction reduction_;
-  std::vector<Bytes> counts_;                  // by boundary between stages
-  std::vector<std::vector<StageStep>> steps_;  // by training stage
+  std::vector<Bytes> counts_;                         // by boundary between stages
+  const std::vector<std::vector<StageStep>>& steps_;  // by training stage
   std::vector<SegmentId> copies_;
 };
 

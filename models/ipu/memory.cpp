@@ -103,7 +103,9 @@ class Account {
       const int forward = training ? pipeline.forward_of(stage) : stage;
       if (pipeline.forward()[static_cast<std::size_t>(forward)].ipu != static_cast<int>(ipu)) continue;
       Bytes live;
-      for (const StageStep& step : training ? stage_steps(in_, stage) : inference_steps(in_, stage)) {
+      std::vector<StageStep> own;
+      if (in_.steps == nullptr) own = training ? stage_steps(in_, stage) : inference_steps(in_, stage);
+      for (const StageStep& step : in_.steps != nullptr ? (*in_.steps)[static_cast<std::size_t>(stage)] : own) {
         live += step.takes;
         largest.activations = std::max(largest.activations, live);
         largest.temporaries = std::max(largest.temporaries, temporary(ipu, step));

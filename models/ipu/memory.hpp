@@ -55,6 +55,7 @@ Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size
 Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup);
 
 struct BlockWork;
+struct StageStep;
 
 struct MemoryInputs {
   const ModelGraph& graph;
@@ -63,6 +64,7 @@ struct MemoryInputs {
   const Pipeline& pipeline;
   const IpuConstants& constants;
   const std::vector<std::shared_ptr<const BlockWork>>* works = nullptr;  // by block, where they are known already
+  const std::vector<std::vector<StageStep>>* steps = nullptr;            // by stage, likewise
 };
 
 // Entries per IPU of a replica. An upper bound of the simulated peak: the largest activations and the largest

@@ -9,16 +9,17 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
     : setup_(ipu_plan.setup),
       constants_(ipu_plan.constants),
       slowdown_(ipu_plan.slowdown),
-      pipeline_(make_pipeline(plan.graph, setup_.placement)),
-      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &works_},
-      costs_(*ipu_plan.costs),
+      prepared_(ipu_plan.parts->prepared(plan, ipu_plan)),
+      pipeline_(prepared_.pipeline),
+      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &prepared_.works},
       folded_pod_(ipu_plan.parts->pod(pipeline_, ipu_plan, options.fold)),
       pod_(folded_pod_->pod),
       fold_(folded_pod_->fold),
-      parameters_(place_parameters(plan.graph, setup_, constants_)),
-      works_(ipu_plan.parts->works(inputs_, ipu_plan)) {
+      parameters_(prepared_.parameters),
+      works_(prepared_.works) {
   // A slow IPU rounds every op of its own.
-  merge_ = options.merge && setup_.training() &&
+  constexpr int k_most_stages = 64;  // a bit for each
+  merge_ = options.merge && setup_.training() && pipeline_.training_stages() <= k_most_stages &&
            std::all_of(slowdown_.begin(), slowdown_.end(), [](double factor) { return factor == 1.0; });
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
@@ -38,14 +39,23 @@ void ReplicaLowering::intern_work() {
   }
 }
 
-void ReplicaLowering::begin_chains() {
-  chains_.resize(static_cast<std::size_t>(setup_.ipus_per_replica));
-  for (Chain& chain : chains_) {
-    std::vector<StageStep> steps = std::move(chain.steps);
-    steps.clear();
-    chain = {};
-    chain.steps = std::move(steps);
+bool ReplicaLowering::begin_chains(const std::vector<std::uint64_t>& working) {
+  chains_.resize(working.size());
+  current_.resize(working.size());
+  bool missing = false;
+  for (std::size_t position = 0; position < working.size(); ++position) {
+    std::vector<Chain>& chains = chains_[position];
+    const auto known = std::find_if(chains.begin(), chains.end(),
+                                    [&](const Chain& chain) { return chain.working == working[position]; });
+    current_[position] = static_cast<std::size_t>(known - chains.begin());
+    if (known == chains.end()) chains.emplace_back().working = working[position];
+    missing |= !chains[current_[position]].noted;
   }
+  return missing;
+}
+
+void ReplicaLowering::end_chains() {
+  for (std::size_t position = 0; position < chains_.size(); ++position) close(chains_[position][current_[position]]);
 }
 
 // The most is live in the step's most demanding op. What takes no time releases at once what it holds, and is not
@@ -53,9 +63,11 @@ void ReplicaLowering::begin_chains() {
 void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) {
   const std::size_t ops = works_[step.block]->phase(step.phase).size();
   if (ops == 0) return;
-  Chain& chain = chains_[position];
+  Chain& chain = chains_[position][current_[position]];
+  if (chain.noted) return;
   const PhaseSum& sum = works_[step.block]->sum(step.phase);
-  chain.steps.push_back(step);
+  if (chain.ops == 0) chain.first = step;
+  chain.last = step;
   chain.ops += ops;
   chain.live += step.takes;
   const bool more = chain.live + sum.largest > chain.most_activations + chain.most_temporary;
@@ -70,25 +82,23 @@ void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) 
 }
 
 std::string ReplicaLowering::chain_label(const Chain& chain) const {
-  const StageStep& first = chain.steps.front();
-  const StageStep& last = chain.steps.back();
-  const std::string& begin = works_[first.block]->phase(first.phase).front().label;
+  const std::string& begin = works_[chain.first.block]->phase(chain.first.phase).front().label;
   if (chain.ops == 1) return begin;
-  return begin + " … " + works_[last.block]->phase(last.phase).back().label + " (" + std::to_string(chain.ops) +
-         " ops)";
+  return begin + " … " + works_[chain.last.block]->phase(chain.last.phase).back().label + " (" +
+         std::to_string(chain.ops) + " ops)";
 }
 
 void ReplicaLowering::close(Chain& chain) {
-  if (chain.label.valid()) return;
+  chain.noted = true;
+  if (chain.ops == 0 || chain.label.valid()) return;
   chain.cost_id = builder_.cost(chain.cost);
   chain.label = builder_.label(chain_label(chain));
 }
 
 void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources& replica) {
   for (std::size_t position = 0; position < chains_.size(); ++position) {
-    Chain& chain = chains_[position];
-    if (chain.steps.empty()) continue;
-    close(chain);
+    const Chain& chain = chains_[position][current_[position]];
+    if (chain.ops == 0) continue;
     const OpId op = segment.local(replica.ipus[position], chain.cost_id, chain.label);
     const MemoryId sram = replica.sram[position];
     const auto hold = [&](MemoryCategory category, Bytes bytes) {
@@ -102,9 +112,11 @@ void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources
 }
 
 void ReplicaLowering::add_always_live() {
-  const std::vector<std::vector<MemoryAccountEntry>> account = account_memory(inputs_, costs_);
+  const std::vector<std::vector<MemoryAccountEntry>>& account = prepared_.account;
   std::vector<std::vector<std::pair<MemoryCategory, Bytes>>> live(account.size());
+  std::vector<Bytes> streamed;
   for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
+    streamed.push_back(streamed_state(parameters_[ipu], inputs_.settings, setup_));
     for (const MemoryAccountEntry& entry : account[ipu]) {
       if (entry.always_live) live[ipu].emplace_back(builder_.memory_category(entry.category), entry.bytes);
     }
@@ -114,8 +126,7 @@ void ReplicaLowering::add_always_live() {
     for (std::size_t ipu = 0; ipu < account.size(); ++ipu) {
       for (const auto& [category, bytes] : live[ipu]) builder_.always_live(replica.sram[ipu], category, bytes);
       if (replica.streaming_memory.empty()) continue;
-      builder_.always_live(replica.streaming_memory[ipu], remote,
-                           streamed_state(parameters_[ipu], inputs_.settings, setup_));
+      builder_.always_live(replica.streaming_memory[ipu], remote, streamed[ipu]);
     }
   }
 }

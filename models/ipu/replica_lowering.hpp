@@ -26,8 +26,11 @@ class ReplicaLowering {
   void add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
   // Where chains are merged (`merges`): the steps of a cycle are noted once, then made one op in every replica.
   bool merges() const { return merge_; }
-  void begin_chains();
+  // `working`: by position, a bit for each stage that works; chains of a cycle in which the same ones did are kept.
+  // Whether there are none yet for some position: then every step of the cycle has to be noted.
+  bool begin_chains(const std::vector<std::uint64_t>& working);
   void extend_chain(std::size_t position, const StageStep& step);
+  void end_chains();  // of the cycle, before they are added
   void add_chains(SegmentBuilder& segment, const ReplicaResources& replica);
   // A copy of one stage's boundary activation to the next stage, or of its gradient back.
   void add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage, bool forward);
@@ -40,13 +43,13 @@ class ReplicaLowering {
   const RunSetup& setup_;
   const IpuConstants& constants_;
   const std::vector<double>& slowdown_;
-  Pipeline pipeline_;
+  const PreparedPlan& prepared_;
+  const Pipeline& pipeline_;
   MemoryInputs inputs_;
-  const OperatorCostModel& costs_;
   std::shared_ptr<const FoldedPod> folded_pod_;
   const Pod& pod_;
   const ReplicaFold& fold_;
-  std::vector<PlacedParameters> parameters_;
+  const std::vector<PlacedParameters>& parameters_;
   ProgramBuilder builder_;
 
  private:
@@ -59,7 +62,10 @@ class ReplicaLowering {
 
   // Consecutive ops of one IPU, and the most that is live on the way.
   struct Chain {
-    std::vector<StageStep> steps;
+    std::uint64_t working = 0;
+    bool noted = false;
+    StageStep first;
+    StageStep last;
     std::size_t ops = 0;
     CostVector cost;
     SimTime time;
@@ -75,10 +81,11 @@ class ReplicaLowering {
   std::string chain_label(const Chain& chain) const;
   void close(Chain& chain);
 
-  BlockWorks works_;
+  const BlockWorks& works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   bool merge_ = false;
-  std::vector<Chain> chains_;  // by position
+  std::vector<std::vector<Chain>> chains_;  // by position: one for each set of stages
+  std::vector<std::size_t> current_;        // by position: that of the cycle
   FoldId fold_id_;
   MemoryCategory activations_ = 0;
   MemoryCategory temporaries_ = 0;

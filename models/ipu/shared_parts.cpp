@@ -67,11 +67,30 @@ SharedParts::GraphEntry& SharedParts::graph_entry(const MemoryInputs& inputs, co
   return graphs_.back();
 }
 
-BlockWorks SharedParts::works(const MemoryInputs& inputs, const IpuPlan& plan) {
+const PreparedPlan& SharedParts::prepared(const Plan& plan, const IpuPlan& ipu_plan) {
+  const std::lock_guard lock(mutex_);
+  if (ipu_plan.prepared != nullptr) return *ipu_plan.prepared;
+  auto fresh =
+      std::make_shared<PreparedPlan>(PreparedPlan{make_pipeline(plan.graph, ipu_plan.setup.placement), {}, {}, {}, {}});
+  MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, fresh->pipeline, ipu_plan.constants};
+  fresh->works = works_locked(inputs, ipu_plan);
+  inputs.works = &fresh->works;
+  const bool training = ipu_plan.setup.training();
+  const int stages = training ? fresh->pipeline.training_stages() : fresh->pipeline.forward_stages();
+  for (int stage = 0; stage < stages; ++stage) {
+    fresh->steps.push_back(training ? stage_steps(inputs, stage) : inference_steps(inputs, stage));
+  }
+  inputs.steps = &fresh->steps;
+  fresh->parameters = place_parameters(plan.graph, ipu_plan.setup, ipu_plan.constants);
+  fresh->account = account_memory(inputs, *ipu_plan.costs);
+  ipu_plan.prepared = std::move(fresh);
+  return *ipu_plan.prepared;
+}
+
+BlockWorks SharedParts::works_locked(const MemoryInputs& inputs, const IpuPlan& plan) {
   const std::vector<int> ipus = place_blocks(inputs.graph, inputs.setup.placement);
   BlockWorks works;
   works.reserve(ipus.size());
-  const std::lock_guard lock(mutex_);
   GraphEntry& graph = graph_entry(inputs, plan);
   for (std::size_t block = 0; block < ipus.size(); ++block) {
     const Execution execution =

@@ -12,6 +12,7 @@
 #include "models/ipu/memory.hpp"
 #include "models/ipu/pod.hpp"
 #include "models/ipu/stage_work.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 
 namespace podsim::ipu {
@@ -28,12 +29,21 @@ struct FoldedPod {
   ReplicaFold fold;
 };
 
+// What verdict, lowering and reports of one plan all begin with.
+struct PreparedPlan {
+  Pipeline pipeline;
+  BlockWorks works;
+  std::vector<std::vector<StageStep>> steps;             // by training stage; in inference by stage
+  std::vector<PlacedParameters> parameters;              // by IPU of a replica
+  std::vector<std::vector<MemoryAccountEntry>> account;  // likewise
+};
+
 class SharedParts final : public FamilyCache {
  public:
+  // Of a finished plan of these parts; made on the first call and kept with it.
+  const PreparedPlan& prepared(const Plan& plan, const IpuPlan& ipu_plan);
   // Throws ConfigError about an unusable constant.
   std::shared_ptr<const SharedConstants> constants(const ConstantSet& set);
-  // `inputs` of a plan of these parts.
-  BlockWorks works(const MemoryInputs& inputs, const IpuPlan& plan);
   std::shared_ptr<const FoldedPod> pod(const Pipeline& pipeline, const IpuPlan& plan, bool fold);
 
  private:
@@ -58,6 +68,7 @@ class SharedParts final : public FamilyCache {
     bool fold;
     std::shared_ptr<const FoldedPod> pod;
   };
+  BlockWorks works_locked(const MemoryInputs& inputs, const IpuPlan& plan);
   GraphEntry& graph_entry(const MemoryInputs& inputs, const IpuPlan& plan);
 
   std::mutex mutex_;

@@ -128,17 +128,18 @@ MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vec
 }
 
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
-  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
-  MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
-  const BlockWorks works = ipu_plan.parts->works(inputs, ipu_plan);
-  inputs.works = &works;
-  return account_all(inputs, *ipu_plan.costs);
+  const PreparedPlan& prepared = ipu_plan.parts->prepared(plan, ipu_plan);
+  return account_all({plan.graph, plan.settings, ipu_plan.setup, prepared.pipeline, ipu_plan.constants},
+                     prepared.account);
 }
 
 Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
+  return judge(inputs, account_memory(inputs, costs));
+}
+
+Verdict judge(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAccountEntry>>& by_position) {
   Verdict verdict;
   judge_streams(inputs, verdict);
-  const std::vector<std::vector<MemoryAccountEntry>> by_position = account_memory(inputs, costs);
   if (every_memory_suffices(inputs, by_position)) return verdict;
   verdict.broken.clear();
   for (const DeviceMemoryAccount& memory : account_all(inputs, by_position).memories) {
@@ -154,11 +155,8 @@ Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
 }
 
 Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan) {
-  const Pipeline pipeline = make_pipeline(plan.graph, ipu_plan.setup.placement);
-  MemoryInputs inputs{plan.graph, plan.settings, ipu_plan.setup, pipeline, ipu_plan.constants};
-  const BlockWorks works = ipu_plan.parts->works(inputs, ipu_plan);
-  inputs.works = &works;
-  return judge(inputs, *ipu_plan.costs);
+  const PreparedPlan& prepared = ipu_plan.parts->prepared(plan, ipu_plan);
+  return judge({plan.graph, plan.settings, ipu_plan.setup, prepared.pipeline, ipu_plan.constants}, prepared.account);
 }
 
 std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {

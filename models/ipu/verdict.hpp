@@ -27,6 +27,8 @@ MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vec
 MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs);
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan);
 
+// `by_position`: the account of each IPU of a replica.
+Verdict judge(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAccountEntry>>& by_position);
 Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs);
 Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan);
 

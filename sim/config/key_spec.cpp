@@ -94,7 +94,8 @@ class Checker {
     for (const Value::Member& member : table.members()) {
       const std::string path = joined(prefix, member.key);
       const KeySpec* spec = find(path);
-      const bool has_children = is_prefix(path);
+      // Most members are plain values of known keys, for which nobody asks what stands below.
+      const bool has_children = (spec == nullptr || member.value.is(Kind::table)) && is_prefix(path);
       if (has_children && member.value.is(Kind::table)) {
         this->table(member.value, path);
       } else if (spec != nullptr) {
@@ -143,7 +144,7 @@ class Checker {
   }
 
   void value(const KeySpec& spec, const Value& value, const std::string& path) {
-    if (value.is(Kind::null)) return;
+    if (value.is(Kind::null) || plainly_right(spec, value)) return;
     const std::string key = joined(section_, path);
     switch (spec.type) {
       case KeyType::boolean:
@@ -169,6 +170,46 @@ class Checker {
       case KeyType::text_list:
         return texts(spec, value, key);
     }
+  }
+
+  // Right beyond question, so that no text for a message needs to be made.
+  static bool plainly_right(const KeySpec& spec, const Value& value) {
+    switch (spec.type) {
+      case KeyType::boolean:
+        return value.is(Kind::boolean);
+      case KeyType::text:
+      case KeyType::path:
+        return value.is(Kind::string);
+      case KeyType::integer:
+        return plain_number(spec, value, true);
+      case KeyType::number:
+        return plain_number(spec, value, false);
+      case KeyType::number_or_list:
+        return plain_number(spec, value, false) || plain_list(spec, value, false);
+      case KeyType::integer_list:
+        return plain_list(spec, value, true);
+      case KeyType::number_list:
+        return plain_list(spec, value, false);
+      case KeyType::table:
+      case KeyType::choice:
+      case KeyType::quantity:
+      case KeyType::text_list:
+        break;
+    }
+    return false;
+  }
+
+  static bool plain_number(const KeySpec& spec, const Value& value, bool integer) {
+    if (!value.is(Kind::integer) && (integer || !value.is(Kind::floating))) return false;
+    const double number = value.as_number();
+    return std::isfinite(number) && (!spec.minimum || number >= *spec.minimum) &&
+           (!spec.maximum || number <= *spec.maximum);
+  }
+
+  static bool plain_list(const KeySpec& spec, const Value& value, bool integers) {
+    return value.is(Kind::array) &&
+           std::all_of(value.elements().begin(), value.elements().end(),
+                       [&](const Value& element) { return plain_number(spec, element, integers); });
   }
 
   void kind(const KeySpec& spec, const Value& value, const std::string& key, Kind wanted) {

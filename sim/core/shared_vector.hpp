@@ -17,32 +17,27 @@ class SharedVector {
   using const_iterator = typename std::vector<T>::const_iterator;
   using iterator = typename std::vector<T>::iterator;
 
-  SharedVector() : elements_(std::make_shared<std::vector<T>>()) {}
+  SharedVector() = default;
   SharedVector(std::initializer_list<T> elements) : elements_(std::make_shared<std::vector<T>>(elements)) {}
   SharedVector(std::vector<T> elements) : elements_(std::make_shared<std::vector<T>>(std::move(elements))) {}
-  SharedVector(const SharedVector&) = default;
-  SharedVector& operator=(const SharedVector&) = default;
-  SharedVector(SharedVector&& other) : elements_(std::exchange(other.elements_, std::make_shared<std::vector<T>>())) {}
-  SharedVector& operator=(SharedVector&& other) {
-    std::swap(elements_, other.elements_);
-    return *this;
-  }
-  ~SharedVector() = default;
 
-  const std::vector<T>& get() const { return *elements_; }
-  operator const std::vector<T>&() const { return *elements_; }
+  const std::vector<T>& get() const {
+    static const std::vector<T> k_empty;
+    return elements_ != nullptr ? *elements_ : k_empty;
+  }
+  operator const std::vector<T>&() const { return get(); }
   // Two with the same identity have the same elements, as long as neither is changed.
   const void* identity() const { return elements_.get(); }
 
-  std::size_t size() const { return elements_->size(); }
-  bool empty() const { return elements_->empty(); }
+  std::size_t size() const { return get().size(); }
+  bool empty() const { return get().empty(); }
   const T& operator[](std::size_t i) const { return (*elements_)[i]; }
-  const T& front() const { return elements_->front(); }
-  const T& back() const { return elements_->back(); }
-  const_iterator begin() const { return elements_->begin(); }
-  const_iterator end() const { return elements_->end(); }
-  auto rbegin() const { return std::as_const(*elements_).rbegin(); }
-  auto rend() const { return std::as_const(*elements_).rend(); }
+  const T& front() const { return get().front(); }
+  const T& back() const { return get().back(); }
+  const_iterator begin() const { return get().begin(); }
+  const_iterator end() const { return get().end(); }
+  auto rbegin() const { return get().rbegin(); }
+  auto rend() const { return get().rend(); }
 
   T& operator[](std::size_t i) { return own()[i]; }
   T& front() { return own().front(); }
@@ -64,11 +59,12 @@ class SharedVector {
 
  private:
   std::vector<T>& own() {
+    if (elements_ == nullptr) elements_ = std::make_shared<std::vector<T>>();
     if (elements_.use_count() > 1) elements_ = std::make_shared<std::vector<T>>(*elements_);
     return *elements_;
   }
 
-  std::shared_ptr<std::vector<T>> elements_;
+  std::shared_ptr<std::vector<T>> elements_;  // null: empty
 };
 
 }  // namespace podsim

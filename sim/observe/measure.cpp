@@ -13,6 +13,10 @@ void add(CostVector& to, const CostVector& what, std::int64_t times) {
   for (std::size_t i = 0; i < k_cost_categories; ++i) to.part[i] += what.part[i] * times;
 }
 
+std::int64_t product(std::int64_t value, std::int64_t times) {
+  return (SimTime(value) * times).picoseconds();
+}
+
 }  // namespace
 
 void Measure::begin(const Platform& platform, const Program& program) {
@@ -22,6 +26,9 @@ void Measure::begin(const Platform& platform, const Program& program) {
   device_use_.assign(folds_ * platform.devices().size(), {});
   every_device_.assign(folds_, {});
   link_use_.assign(folds_ * platform.links().size(), {});
+  segment_shares_.assign(program.segments.size(), {});
+  device_shares_.clear();
+  link_shares_.clear();
   result_.events = 0;
   result_.segments_executed = 0;
   result_.folded = false;
@@ -44,10 +51,23 @@ void Measure::segment(const SegmentRun& run) {
   result_.segment_duration[run.id.index()] = run.duration;
   if (run.segment.fold.valid()) result_.folded = true;
   if (run.iterations > 1) result_.repeats = true;
-  order_ops(run.segment);
-  find_releasers(run);
-  measure_devices(run);
-  measure_links(run);
+  SegmentShare& share = segment_shares_[run.id.index()];
+  if (share.iterations > 0 && share.duration != run.duration) {
+    add_share(run.id.index());
+    share = {};
+  }
+  if (share.iterations == 0) {
+    share.duration = run.duration;
+    order_ops(run.segment);
+    find_releasers(run);
+    share.first_device = static_cast<std::uint32_t>(device_shares_.size());
+    measure_devices(run, share);
+    share.last_device = static_cast<std::uint32_t>(device_shares_.size());
+    share.first_link = static_cast<std::uint32_t>(link_shares_.size());
+    measure_links(run);
+    share.last_link = static_cast<std::uint32_t>(link_shares_.size());
+  }
+  share.iterations += run.iterations;
   measure_memories(run);
 }
 
@@ -100,24 +120,39 @@ std::uint32_t Measure::last_releaser(const SegmentRun& run) const {
   return k_local_releaser;
 }
 
-// Sorts the intervals by owner (a counting sort into `grouped_`), then by start; locals first, then by op.
+// Sorts the intervals by owner, then by start; locals first, then by op. Few are sorted as they are, many counted into
+// their places in `grouped_`.
 void Measure::group_by_owner(std::size_t owners) {
+  const auto before = [](const Interval& a, const Interval& b) {
+    return std::tie(a.start, a.is_transfer, a.op) < std::tie(b.start, b.is_transfer, b.op);
+  };
+  groups_.clear();
+  if (intervals_.size() < owners / 4) {
+    grouped_ = intervals_;
+    std::sort(grouped_.begin(), grouped_.end(), [&](const Interval& a, const Interval& b) {
+      return a.owner != b.owner ? a.owner < b.owner : before(a, b);
+    });
+    for (std::uint32_t i = 0; i < grouped_.size(); ++i) {
+      if (groups_.empty() || groups_.back().owner != grouped_[i].owner) groups_.push_back({grouped_[i].owner, i, i});
+      groups_.back().end = i + 1;
+    }
+    return;
+  }
   group_begin_.assign(owners + 2, 0);
   for (const Interval& interval : intervals_) ++group_begin_[interval.owner + 2];
   for (std::size_t i = 2; i < owners + 2; ++i) group_begin_[i] += group_begin_[i - 1];
   grouped_.resize(intervals_.size());
   for (const Interval& interval : intervals_) grouped_[group_begin_[interval.owner + 1]++] = interval;
-  const auto before = [](const Interval& a, const Interval& b) {
-    return std::tie(a.start, a.is_transfer, a.op) < std::tie(b.start, b.is_transfer, b.op);
-  };
-  for (std::size_t i = 0; i < owners; ++i) {
+  for (std::uint32_t i = 0; i < owners; ++i) {
+    if (group_begin_[i] == group_begin_[i + 1]) continue;
+    groups_.push_back({i, group_begin_[i], group_begin_[i + 1]});
     const auto first = grouped_.begin() + group_begin_[i];
     const auto last = grouped_.begin() + group_begin_[i + 1];
     if (last - first > 1 && !std::is_sorted(first, last, before)) std::sort(first, last, before);
   }
 }
 
-void Measure::measure_devices(const SegmentRun& run) {
+void Measure::measure_devices(const SegmentRun& run, SegmentShare& share) {
   const auto& ops = run.segment.ops;
   intervals_.clear();
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
@@ -130,22 +165,20 @@ void Measure::measure_devices(const SegmentRun& run) {
     interval.owner = op.peer.value();
     intervals_.push_back(interval);
   }
-  end_category_ = charged_to(run.segment, last_releaser(run));
-  // Every device waits for the end; those with ops are put right one by one.
-  every_device_[fold_index(run.segment)][end_category_] += run.duration * run.iterations;
-  const std::size_t devices = platform_->devices().size();
-  group_by_owner(devices);
-  for (std::size_t i = 0; i < devices; ++i) {
-    if (group_begin_[i] == group_begin_[i + 1]) continue;
-    measure_device(run, grouped_.data() + group_begin_[i], grouped_.data() + group_begin_[i + 1]);
+  share.end_category = charged_to(run.segment, last_releaser(run));
+  group_by_owner(platform_->devices().size());
+  for (const Group& group : groups_) {
+    const Interval* intervals = grouped_.data();
+    device_shares_.push_back(
+        {group.owner, measure_device(run, share.end_category, intervals + group.begin, intervals + group.end)});
   }
 }
 
-void Measure::measure_device(const SegmentRun& run, const Interval* first, const Interval* last) {
-  Use& use = device_use_[fold_index(run.segment) * platform_->devices().size() + first->owner];
-  const auto charge = [&](CostCategory category, std::int64_t time) {
-    use.breakdown[category] += SimTime(time * run.iterations);
-  };
+// Every device waits for the end of a segment; what one with ops does before is put right here.
+Measure::Use Measure::measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first,
+                                     const Interval* last) {
+  Use use;
+  const auto charge = [&](CostCategory category, std::int64_t time) { use.breakdown[category] += SimTime(time); };
   std::int64_t now = 0;
   const Interval* local = first;     // the next local not yet passed
   const Interval* transfer = first;  // the first transfer that may still be running
@@ -159,8 +192,8 @@ void Measure::measure_device(const SegmentRun& run, const Interval* first, const
   while (true) {
     if (local != last && local->start <= now) {
       const Op& op = run.segment.ops[local->op];
-      add(use.breakdown, program_->costs[op.cost.index()], run.iterations);
-      use.busy += (local->finish - local->start) * run.iterations;
+      use.breakdown += program_->costs[op.cost.index()];
+      use.busy += local->finish - local->start;
       now = local->finish;
       local = skip(local + 1, false);
       continue;
@@ -170,7 +203,7 @@ void Measure::measure_device(const SegmentRun& run, const Interval* first, const
     if (transfer != last && transfer->start <= now) {
       const std::int64_t until = std::min(transfer->finish, local_start);
       charge(run.segment.ops[transfer->op].category, until - now);
-      use.busy += (until - now) * run.iterations;
+      use.busy += until - now;
       now = until;
       continue;
     }
@@ -179,8 +212,9 @@ void Measure::measure_device(const SegmentRun& run, const Interval* first, const
     charge(charged_to(run.segment, releaser_[next->op]), next->start - now);
     now = next->start;
   }
-  // The wait for the end was charged for the whole segment.
-  charge(end_category_, -now);
+  // The wait for the end is charged for the whole segment.
+  charge(end_category, -now);
+  return use;
 }
 
 void Measure::measure_links(const SegmentRun& run) {
@@ -195,20 +229,37 @@ void Measure::measure_links(const SegmentRun& run) {
     }
   }
   if (intervals_.empty()) return;
-  const std::size_t links = platform_->links().size();
-  group_by_owner(links);
-  Carried* carried = link_use_.data() + fold_index(run.segment) * links;
-  for (std::size_t i = 0; i < links; ++i) {
-    std::int64_t busy = 0;
+  group_by_owner(platform_->links().size());
+  for (const Group& group : groups_) {
+    Carried carried;
     std::int64_t covered = 0;
-    for (std::uint32_t k = group_begin_[i]; k < group_begin_[i + 1]; ++k) {
-      carried[i].bytes += ops[grouped_[k].op].bytes.count() * run.iterations;
+    for (std::uint32_t k = group.begin; k < group.end; ++k) {
+      carried.bytes += ops[grouped_[k].op].bytes.count();
       const std::int64_t from = std::max(covered, grouped_[k].start);
       if (grouped_[k].finish <= from) continue;
-      busy += grouped_[k].finish - from;
+      carried.busy += grouped_[k].finish - from;
       covered = grouped_[k].finish;
     }
-    carried[i].busy += busy * run.iterations;
+    link_shares_.push_back({group.owner, carried});
+  }
+}
+
+// What a segment did, as often as it ran.
+void Measure::add_share(std::size_t segment) {
+  const SegmentShare& share = segment_shares_[segment];
+  const std::int64_t times = share.iterations;
+  if (times == 0) return;
+  const std::size_t fold = fold_index(program_->segments[segment]);
+  every_device_[fold][share.end_category] += share.duration * times;
+  for (std::uint32_t k = share.first_device; k < share.last_device; ++k) {
+    Use& use = device_use_[fold * platform_->devices().size() + device_shares_[k].device];
+    add(use.breakdown, device_shares_[k].use.breakdown, times);
+    use.busy += product(device_shares_[k].use.busy, times);
+  }
+  for (std::uint32_t k = share.first_link; k < share.last_link; ++k) {
+    Carried& carried = link_use_[fold * platform_->links().size() + link_shares_[k].link];
+    carried.bytes += link_shares_[k].carried.bytes * times;
+    carried.busy += product(link_shares_[k].carried.busy, times);
   }
 }
 
@@ -299,9 +350,15 @@ void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
 
 void Measure::end(SimTime total) {
   result_.total = total;
-  const Platform& platform = *platform_;
-  const std::size_t devices = platform.devices().size();
-  const std::size_t links = platform.links().size();
+  for (std::size_t i = 0; i < segment_shares_.size(); ++i) add_share(i);
+  finish_devices_and_links();
+  finish_memories();
+}
+
+// Everything does what its representative did.
+void Measure::finish_devices_and_links() {
+  const std::size_t devices = platform_->devices().size();
+  const std::size_t links = platform_->links().size();
   result_.devices.assign(devices, {});
   result_.links.assign(links, {});
   for (std::size_t fold = 0; fold < folds_; ++fold) {
@@ -319,8 +376,11 @@ void Measure::end(SimTime total) {
       result_.links[l].busy += SimTime(carried.busy);
     }
   }
+}
+
+void Measure::finish_memories() {
   const std::size_t categories = program_->memory_categories.size();
-  result_.memories.assign(platform.memories().size(), {});
+  result_.memories.assign(platform_->memories().size(), {});
   for (std::size_t m = 0; m < result_.memories.size(); ++m) {
     MemoryUse& use = result_.memories[m];
     const std::size_t from = memory_class_[m];

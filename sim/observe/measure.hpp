@@ -2,6 +2,9 @@
 // The observer that fills a RunResult: where each device's time went, what the links carried, how full the memories
 // were. All sums are whole picoseconds and bytes, so that a folded or repeated run measures the same as a full one.
 //
+// A segment starts from rest, so that its devices and links are measured once and counted as often as it ran (anew
+// where it took another time); memories are followed from call to call.
+//
 // A device's time in a segment: its locals take their cost vectors; its transfers (as device or peer) take what no
 // local and no earlier transfer of it covers, in their category. A gap is charged to what ended it: of the
 // predecessors of the op after the gap, the one that finished last (seen through joins; a transfer before a local, then
@@ -42,15 +45,42 @@ class Measure final : public Observer {
     std::int64_t bytes = 0;
     std::int64_t busy = 0;
   };
+  // What one iteration of a segment does to a device or link.
+  struct DeviceShare {
+    std::uint32_t device = 0;
+    Use use;
+  };
+  struct LinkShare {
+    std::uint32_t link = 0;
+    Carried carried;
+  };
+  struct SegmentShare {
+    std::int64_t iterations = 0;  // 0: it has not run
+    SimTime duration;
+    CostCategory end_category = CostCategory::other;  // that every device waits for its end in
+    std::uint32_t first_device = 0;                   // into device_shares_, and one behind its last
+    std::uint32_t last_device = 0;
+    std::uint32_t first_link = 0;  // into link_shares_
+    std::uint32_t last_link = 0;
+  };
+  // Intervals of one owner, in `grouped_`.
+  struct Group {
+    std::uint32_t owner;
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
 
   void order_ops(const Segment& segment);
   void find_releasers(const SegmentRun& run);
   CostCategory charged_to(const Segment& segment, std::uint32_t releaser) const;
   std::uint32_t last_releaser(const SegmentRun& run) const;
-  void measure_devices(const SegmentRun& run);
-  void measure_device(const SegmentRun& run, const Interval* first, const Interval* last);
+  void measure_devices(const SegmentRun& run, SegmentShare& share);
+  Use measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first, const Interval* last);
   void measure_links(const SegmentRun& run);
   void group_by_owner(std::size_t owners);
+  void add_share(std::size_t segment);
+  void finish_devices_and_links();
+  void finish_memories();
   void classify_memories(const Platform& platform, const Program& program);
   void refine_memory_classes(const FoldMap& fold);
   void list_class_members(const Program& program);
@@ -65,6 +95,9 @@ class Measure final : public Observer {
   std::vector<Use> device_use_;           // by fold, device: where it differs from every_device_
   std::vector<CostVector> every_device_;  // by fold: charged to every device alike
   std::vector<Carried> link_use_;         // by fold, link
+  std::vector<SegmentShare> segment_shares_;
+  std::vector<DeviceShare> device_shares_;
+  std::vector<LinkShare> link_shares_;
 
   std::vector<std::uint32_t> topological_;
   std::vector<std::uint32_t> pending_;
@@ -72,8 +105,7 @@ class Measure final : public Observer {
   std::vector<Interval> intervals_;
   std::vector<Interval> grouped_;
   std::vector<std::uint32_t> group_begin_;
-  SimTime end_duration_;
-  CostCategory end_category_ = CostCategory::other;
+  std::vector<Group> groups_;
 
   // Memories that always do the same are one class, named by its first member.
   struct Membership {

@@ -44,7 +44,7 @@ class PlanMaker {
   }
 
  private:
-  void check_document() {
+  std::vector<KeySpec> document_keys() const {
     std::vector<KeySpec> keys = shared_keys();
     for (const auto& family : catalog_.families) {
       KeySpec section;
@@ -52,8 +52,16 @@ class PlanMaker {
       section.type = KeyType::table;
       keys.push_back(section);
     }
+    return keys;
+  }
+
+  void check_document() {
     Diagnostics found;
-    check_keys(document_, "", keys, found);
+    if (cache_ != nullptr) {
+      check_keys(document_, "", cache_->keys([this] { return document_keys(); }), found);
+    } else {
+      check_keys(document_, "", document_keys(), found);
+    }
     diagnostics_.append(found);
     // What is wrong reads as not written, so that the checks behind it work on sound values.
     for (const Diagnostic& problem : found.all()) {

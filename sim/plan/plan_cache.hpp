@@ -43,6 +43,12 @@ class PlanCache {
   const Model& keep(Model model);
   // The graph that `kind` builds, which shares its blocks with those handed out before.
   ModelGraph graph(const ModelKind& kind, const ModelShape& shape, const WorkloadSettings& settings);
+  // The keys of a document, once made by `make`.
+  template <class Make>
+  const std::vector<KeySpec>& keys(const Make& make) {
+    if (keys_.empty()) keys_ = make();
+    return keys_;
+  }
   // What `family` keeps; null when it keeps nothing.
   const std::shared_ptr<FamilyCache>& of_family(const Family& family);
 
@@ -53,6 +59,7 @@ class PlanCache {
     WorkloadSettings settings;
     ModelGraph graph;
   };
+  std::vector<KeySpec> keys_;
   std::vector<std::unique_ptr<const Machine>> machines_;  // the newest last
   std::vector<std::unique_ptr<const Model>> models_;
   std::vector<Graph> graphs_;

@@ -23,8 +23,8 @@ class Verifier {
       for (const SegmentId id : segments)
         PODSIM_CHECK(id.index() < program_.segments.size(), "mark \"" + name + "\": unknown segment");
     }
-    std::vector<std::int64_t> balance(platform_.memories().size() * program_.memory_categories.size(), 0);
-    for (const ProgramBlock& block : program_.blocks) add_changes(block, balance);
+    open_balance(0);
+    for (const ProgramBlock& block : program_.blocks) add_changes(block, 0);
   }
 
  private:
@@ -162,35 +162,53 @@ class Verifier {
         name() + "memory steps out of order");
   }
 
-  // The net memory changes of a block; checks every repeat on the way.
-  // Adds what a block changes to `balance`, by memory and category. A repeat must change nothing, so it adds nothing.
-  void add_changes(const ProgramBlock& block, std::vector<std::int64_t>& balance) const {
+  // Adds what a block changes to the balance of its depth, by memory and category; checks every repeat on the way. A
+  // repeat must change nothing, so it adds nothing.
+  void add_changes(const ProgramBlock& block, std::size_t depth) {
     if (const SegmentId* id = std::get_if<SegmentId>(&block)) {
       PODSIM_CHECK(id->index() < program_.segments.size(), "a block of an unknown segment");
-      const std::size_t categories = program_.memory_categories.size();
+      Balance& balance = balances_[depth];
       for (const MemoryStep& step : program_[*id].memory_steps) {
-        balance[step.memory.index() * categories + step.category] += step.change.count();
+        const std::size_t key = step.memory.index() * program_.memory_categories.size() + step.category;
+        balance.changes[key] += step.change.count();
+        balance.touched.push_back(key);
       }
       return;
     }
     const Repeat& repeat = std::get<Repeat>(block);
     PODSIM_CHECK(repeat.count >= 1, "repeat \"" + repeat.name + "\": a count of " + std::to_string(repeat.count));
-    std::vector<std::int64_t> own(balance.size(), 0);
-    for (const ProgramBlock& inner : repeat.blocks) add_changes(inner, own);
-    verify_balance(repeat, own);
+    open_balance(depth + 1);
+    for (const ProgramBlock& inner : repeat.blocks) add_changes(inner, depth + 1);
+    verify_balance(repeat, balances_[depth + 1]);
   }
-  void verify_balance(const Repeat& repeat, const std::vector<std::int64_t>& balance) const {
+
+  // All zero, and as many places as there are memories times categories.
+  void open_balance(std::size_t depth) {
+    if (balances_.size() <= depth) balances_.resize(depth + 1);
+    Balance& balance = balances_[depth];
+    balance.changes.resize(platform_.memories().size() * program_.memory_categories.size());
+    for (const std::size_t key : balance.touched) balance.changes[key] = 0;
+    balance.touched.clear();
+  }
+
+  struct Balance {
+    std::vector<std::int64_t> changes;  // by memory and category
+    std::vector<std::size_t> touched;   // places in it that may not be zero
+  };
+
+  void verify_balance(const Repeat& repeat, const Balance& balance) const {
     const std::size_t categories = program_.memory_categories.size();
-    for (std::size_t i = 0; i < balance.size(); ++i) {
-      PODSIM_CHECK(balance[i] == 0, "repeat \"" + repeat.name + "\": memory \"" +
-                                        platform_.memories()[i / categories].name + "\" changes by " +
-                                        std::to_string(balance[i]) + " bytes of " +
-                                        program_.memory_categories[i % categories] + " in every iteration");
+    for (const std::size_t key : balance.touched) {
+      PODSIM_CHECK(balance.changes[key] == 0, "repeat \"" + repeat.name + "\": memory \"" +
+                                                  platform_.memories()[key / categories].name + "\" changes by " +
+                                                  std::to_string(balance.changes[key]) + " bytes of " +
+                                                  program_.memory_categories[key % categories] + " in every iteration");
     }
   }
 
   const Program& program_;
   const Platform& platform_;
+  std::vector<Balance> balances_;  // by depth of repeats
 };
 
 }  // namespace

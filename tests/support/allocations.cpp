@@ -27,7 +27,16 @@ void* operator new(std::size_t size) {
   return place;
 }
 
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  podsim::test::count_allocation();
+  return std::malloc(size == 0 ? 1 : size);
+}
+
 void operator delete(void* place) noexcept {
+  std::free(place);
+}
+
+void operator delete(void* place, const std::nothrow_t&) noexcept {
   std::free(place);
 }
 

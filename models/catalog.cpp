@@ -10,10 +10,12 @@
 #include "models/workloads/bert.hpp"
 #include "models/workloads/deberta.hpp"
 #include "models/workloads/distilbert.hpp"
+#include "models/workloads/efficientnet.hpp"
 #include "models/workloads/gpt2.hpp"
 #include "models/workloads/gptj.hpp"
 #include "models/workloads/llama.hpp"
 #include "models/workloads/mpnet.hpp"
+#include "models/workloads/resnet.hpp"
 #include "models/workloads/roberta.hpp"
 #include "models/workloads/t5.hpp"
 #include "models/workloads/vit.hpp"
@@ -30,6 +32,7 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Bert>());
   catalog.model_kinds.push_back(std::make_unique<DeBerta>());
   catalog.model_kinds.push_back(std::make_unique<DistilBert>());
+  catalog.model_kinds.push_back(std::make_unique<EfficientNet>());
   catalog.model_kinds.push_back(std::make_unique<Gpt2>());
   catalog.model_kinds.push_back(std::make_unique<GptJ>());
   catalog.model_kinds.push_back(std::make_unique<Hubert>());
@@ -37,6 +40,8 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Mistral>());
   catalog.model_kinds.push_back(std::make_unique<MpNet>());
   catalog.model_kinds.push_back(std::make_unique<MT5>());
+  catalog.model_kinds.push_back(std::make_unique<ResNet>());
+  catalog.model_kinds.push_back(std::make_unique<ResNext>());
   catalog.model_kinds.push_back(std::make_unique<Roberta>());
   catalog.model_kinds.push_back(std::make_unique<T5>());
   catalog.model_kinds.push_back(std::make_unique<Vit>());

@@ -10,6 +10,7 @@
 #include "models/ipu/lowering.hpp"
 #include "models/ipu/lowering_inference.hpp"
 #include "models/ipu/memory.hpp"
+#include "models/ipu/operators/operator_query.hpp"
 #include "models/ipu/remedies.hpp"
 #include "models/ipu/report_tables.hpp"
 #include "models/ipu/resolve.hpp"
@@ -119,6 +120,11 @@ Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
   return {stage_table(plan, own(plan)), step_table(lowered, result), ipus_table(plan, own(plan))};
+}
+
+std::optional<OperatorEstimate> IpuFamily::estimate_operator(const OperatorQuery& query,
+                                                             Diagnostics& diagnostics) const {
+  return answer(query, diagnostics);
 }
 
 }  // namespace podsim::ipu

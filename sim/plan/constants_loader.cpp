@@ -217,6 +217,17 @@ class MachineLoader {
 
 }  // namespace
 
+Value with_machine_tables(Value document) {
+  for (const char* section : {"system", "software"}) {
+    const Value* written = document.find(section);
+    if (written == nullptr || written->is(Value::Kind::table)) continue;
+    Value table = Value::table(written->place());
+    table.add("name", written->place(), *written);
+    document.set(section, std::move(table));
+  }
+  return document;
+}
+
 MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays,
                              const ConfigFiles& configs, std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
   return MachineLoader(document, configs, resolved, diagnostics).load(overlays);

@@ -25,6 +25,9 @@ struct MachineChoice {
   bool complete = false;  // every file was found and read; overrides may still be wrong
 };
 
+// `system = "x"` is short for `[system] name = "x"`, and so for software; the rest of the code sees only the table.
+Value with_machine_tables(Value document);
+
 // Reads the files that `document` chooses by its `system` and `software` tables. Problems go to `diagnostics`; the
 // result is usable only without errors. `overlays` are constant files of the user.
 MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays,

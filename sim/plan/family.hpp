@@ -24,6 +24,8 @@ namespace podsim {
 
 struct Plan;
 struct ModelShape;
+struct OperatorEstimate;
+struct OperatorQuery;
 class ModelKind;
 
 // One resolved key: as TOML it reproduces the run, and it says where it came from.
@@ -140,6 +142,9 @@ class Family {
   virtual Lowered lower(const Plan& plan, const LowerOptions& options) const = 0;
   virtual std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const = 0;
   virtual std::vector<ReportedValue> values(const Plan&, const Lowered&, const RunResult&) const { return {}; }
+  // One operator on its own; problems with its text and settings go to `diagnostics`, and the result is empty then.
+  // A family that prices no single operators says so.
+  virtual std::optional<OperatorEstimate> estimate_operator(const OperatorQuery& query, Diagnostics& diagnostics) const;
 };
 
 }  // namespace podsim

@@ -11,22 +11,13 @@
 namespace podsim {
 namespace {
 
-// `system = "x"` is short for `[system] name = "x"`; the rest of the code sees only the table.
-Value with_tables(Value document) {
-  for (const char* section : {"system", "software"}) {
-    const Value* written = document.find(section);
-    if (written == nullptr || written->is(Value::Kind::table)) continue;
-    Value table = Value::table(written->place());
-    table.add("name", written->place(), *written);
-    document.set(section, std::move(table));
-  }
-  return document;
-}
-
 class PlanMaker {
  public:
   PlanMaker(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs)
-      : experiment_(experiment), catalog_(catalog), configs_(configs), document_(with_tables(experiment.document)) {}
+      : experiment_(experiment),
+        catalog_(catalog),
+        configs_(configs),
+        document_(with_machine_tables(experiment.document)) {}
 
   PlanResult make() {
     check_document();

@@ -103,6 +103,8 @@ struct Report {
 };
 
 std::string to_text(const Report& report);
+// Its heading and rows, as in a report; columns beyond `width` are left out and counted.
+std::string to_text(const Table& table, std::size_t width = 100);
 std::string to_json(const Report& report);
 std::string to_csv(const Report& report);  // a header line and a row
 

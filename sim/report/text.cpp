@@ -440,24 +440,6 @@ std::string cell_text(const Cell& cell) {
   return "-";
 }
 
-std::string table_text(const Table& table) {
-  TextTable text;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool words = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return std::holds_alternative<std::string>(row[c]) || std::holds_alternative<bool>(row[c]);
-    });
-    text.column(table.columns[c].name, words ? Align::left : Align::right);
-  }
-  const std::size_t shown = std::min(table.rows.size(), k_most_rows);
-  for (std::size_t r = 0; r < shown; ++r) {
-    std::vector<std::string> cells;
-    for (const Cell& cell : table.rows[r]) cells.push_back(cell_text(cell));
-    text.row(std::move(cells));
-  }
-  return heading(table.name) + text.text(k_width) + with_rest(table.rows.size() - shown, "rows in --format json") +
-         with_rest(text.columns_beyond(k_width), "columns in --format json");
-}
-
 std::string warnings_text(const std::vector<std::string>& warnings) {
   if (warnings.empty()) return "";
   std::string text = heading("Warnings");
@@ -484,11 +466,29 @@ std::string foot(const Report& report) {
 
 }  // namespace
 
+std::string to_text(const Table& table, std::size_t width) {
+  TextTable text;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bool words = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return std::holds_alternative<std::string>(row[c]) || std::holds_alternative<bool>(row[c]);
+    });
+    text.column(table.columns[c].name, words ? Align::left : Align::right);
+  }
+  const std::size_t shown = std::min(table.rows.size(), k_most_rows);
+  for (std::size_t r = 0; r < shown; ++r) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : table.rows[r]) cells.push_back(cell_text(cell));
+    text.row(std::move(cells));
+  }
+  return heading(table.name) + text.text(width) + with_rest(table.rows.size() - shown, "rows in --format json") +
+         with_rest(text.columns_beyond(width), "columns in --format json");
+}
+
 std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
                      latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
                      links_text(report) + training_text(report.training);
-  for (const Table& table : report.tables) text += table_text(table);
+  for (const Table& table : report.tables) text += to_text(table);
   return text + warnings_text(report.warnings) + foot(report);
 }
 

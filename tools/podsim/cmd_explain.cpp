@@ -1,12 +1,18 @@
-// podsim explain: what a key, a metric or a constant is, where it comes from and what it moves.
+// podsim explain: what a key, a metric or a constant is, where it comes from and what it moves; how one operator runs.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <set>
 
 #include "models/catalog.hpp"
+#include "sim/plan/operator_estimate.hpp"
 #include "sim/report/metrics.hpp"
+#include "sim/report/report.hpp"
+#include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/reference.hpp"
@@ -87,32 +93,87 @@ std::string find_constants(Finder& finder, const ConfigFiles& configs) {
   return text;
 }
 
+constexpr const char* k_usual_system = "pod4";
+
+std::string explain_operator(const OperatorEstimate& estimate) {
+  std::string text = estimate.operation + "\n" + line("on", estimate.machine) +
+                     line("time", fmt::format("{}, {} cycles", format_time(estimate.time),
+                                              format_significant(std::round(estimate.cycles.in_base()))));
+  if (estimate.peak_share) text += line("peak", fmt::format("{:.1f} % of its FLOP/s", 100 * *estimate.peak_share));
+  text += line("memory", fmt::format("{}, temporaries at their peak", format_bytes(estimate.bytes)));
+  for (const std::string& note : estimate.notes) text += line("note", note);
+  for (const Table& table : estimate.tables) text += to_text(table, SIZE_MAX);
+  return text;
+}
+
+ExitCode explain_op(const Arguments& arguments, const ConfigFiles& configs) {
+  const std::vector<std::string>& words = arguments.words();
+  if (words.size() == 1) {
+    throw UsageError("no operator is named, such as \"conv 4x64x56x56 -> 64 k3\" or \"dense 384x1024x4096\"");
+  }
+  Experiment machine = experiment_from(arguments, "", true);
+  if (machine.document.find("system") == nullptr) {
+    Diagnostics none;
+    apply_override(machine, fmt::format("system=\"{}\"", k_usual_system), none);
+  }
+  const std::string operation = fmt::format("{}", fmt::join(words.begin() + 1, words.end(), " "));
+  const OperatorResult result = estimate_operator(machine, operation, {"operator", 1, 1}, make_catalog(), configs);
+  if (!result.estimate) throw ConfigError(result.diagnostics);
+  print(explain_operator(*result.estimate));
+  if (!result.diagnostics.all().empty()) print_error(result.diagnostics.to_text());
+  return ExitCode::done;
+}
+
+// An option of operators that says nothing about a name.
+void refuse_machine_options(const Arguments& arguments) {
+  for (const char* option : {"system", "set", "overlay"}) {
+    if (!arguments.has(option)) continue;
+    throw UsageError(fmt::format("option --{} belongs to `explain op`", option));
+  }
+}
+
 }  // namespace
 
 const VerbSpec& explain_spec() {
   static const VerbSpec k_spec{
       "explain",
-      "explain [key|metric|constant] NAME [options]",
-      "Tell what a key, a metric of the report or a constant means and rests on.",
-      "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as Markdown.",
-      {{"configs", "DIR", "use this folder in place of the shipped configs"}},
-      {"podsim explain gradient_accumulation_steps", "podsim explain constant system.ring.bandwidth"},
-      2};
+      "explain [key|metric|constant] NAME [options], explain op OPERATOR [options]",
+      "Tell what a key, a metric of the report or a constant means and rests on, or how one operator runs.",
+      "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as "
+      "Markdown.\n"
+      "OPERATOR names a kind and its sizes, as in\n"
+      "  conv 4x64x56x56 -> 64 k3 s1 p1 g1    batch x channels x height x width -> channels; kernel, stride, …\n"
+      "  dense 384x1024x4096                  rows x inputs x outputs; attention and matmul likewise\n"
+      "  embedding 100000x200 n1440           lstm 16x1024 -> 1024 t25      pool 1x64x147x147 k3 s2 p0\n"
+      "  reduce 4x3136x8 over1 add            norm 4x64x56x56               elementwise 4x64x56x56\n"
+      "followed by training (the default), inference, or first (no input gradient). Precision and proportion are set "
+      "by\n"
+      "--set workload.precision=fp16.32 and --set ipu.matmul_proportion=0.3.",
+      {{"system", "NAME|FILE", "of an operator: the machine (default: pod4)"},
+       {"set", "KEY=VALUE", "of an operator: set a key or constant", true},
+       {"overlay", "FILE", "of an operator: constants that replace shipped ones", true},
+       {"configs", "DIR", "use this folder in place of the shipped configs"}},
+      {"podsim explain gradient_accumulation_steps",
+       "podsim explain op \"conv 4x64x56x56 -> 64 k3\" --system bow-pod16"},
+      100};
   return k_spec;
 }
 
 ExitCode cmd_explain(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words();
   const ConfigFiles configs = configs_from(arguments);
-  if (words.empty()) throw UsageError("nothing to explain: name a key, a metric or a constant");
+  if (words.empty()) throw UsageError("nothing to explain: name a key, a metric, a constant or an operator");
+  if (words[0] == "op" || words[0] == "operator") return explain_op(arguments, configs);
+  refuse_machine_options(arguments);
+  if (words.size() > 2) throw UsageError(fmt::format("unexpected argument \"{}\"", words[2]));
   if (words.size() == 1 && words[0] == "reference") {
     print(reference_markdown(make_catalog(), configs));
     return ExitCode::done;
   }
   const std::string kind = words.size() == 2 ? words[0] : "";
   if (!kind.empty() && kind != "key" && kind != "metric" && kind != "constant") {
-    throw UsageError(fmt::format("unknown kind \"{}\"; expected key, metric or constant{}", kind,
-                                 suggestion_for(kind, {"key", "metric", "constant"})));
+    throw UsageError(fmt::format("unknown kind \"{}\"; expected key, metric, constant or op{}", kind,
+                                 suggestion_for(kind, {"key", "metric", "constant", "op"})));
   }
   Finder finder(words.back());
   std::string text;

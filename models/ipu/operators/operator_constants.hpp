@@ -1,0 +1,99 @@
+#pragma once
+// The figures of whole operators around their passes, read once from the constant set (cost.operators).
+
+#include "models/ipu/operators/pass_constants.hpp"
+
+namespace podsim::ipu {
+
+// Around the passes of one operator: cycles = factor * sum of passes + launch * passes
+//   + (input_element * inputs + output_element * outputs + weight_element * weights) / tiles.
+struct SurroundingConstants {
+  double factor = 1;
+  Cycles launch;
+  Cycles input_element;  // transposing, copying and updating, on one tile
+  Cycles output_element;
+  Cycles weight_element;
+};
+
+struct OctaveConstants {
+  double factor = 1;  // on the sum of its parts
+  Cycles launch;      // of the whole
+};
+
+struct EmbeddingConstants {
+  Cycles launch;
+  Cycles lookup;            // a row gathered and its update added, by the tiles that hold a part of it
+  double gather_share = 0;  // of all that, for the gather alone
+  Bytes copied_table;       // a table's part of a tile up to which the table is copied to several groups of tiles
+  Bytes row_part;           // of a row, on one tile
+};
+
+struct ReductionConstants {
+  Cycles one_stage;  // fixed part when every tile writes outputs of its own
+  Cycles two_stages;
+  Cycles element;          // on one tile, of a sum
+  Cycles largest_element;  // of a maximum
+};
+
+struct PoolingConstants {
+  Cycles launch;
+  Cycles output_element;  // on one tile, forward and backward
+  Cycles input_element;
+};
+
+struct RecurrentConstants {
+  Cycles forward_step;  // fixed, beside the products
+  Cycles training_step;
+};
+
+struct NormConstants {
+  Cycles launch;          // of forward, recomputation and backward together
+  Cycles output_element;  // likewise, on one tile
+};
+
+struct ElementwiseConstants {
+  Cycles launch;
+  double half_per_cycle = 0;  // on one tile
+  double single_per_cycle = 0;
+};
+
+// bytes = tensors * bytes of all tensors + temporary * temporaries of all tiles at the peak + per_tile * tiles *
+// passes.
+struct ByteConstants {
+  double tensors = 1;
+  double temporary = 0;
+  Bytes per_tile;
+};
+
+struct EmbeddingByteConstants {
+  Bytes per_tile;
+  Bytes per_lookup;  // on each tile
+  Bytes per_row;     // on each tile, of a copied table
+};
+
+struct OperatorConstants {
+  PassConstants passes;
+  SurroundingConstants convolution;
+  OctaveConstants octave;
+  SurroundingConstants dense;
+  SurroundingConstants grouped;
+  SurroundingConstants product;
+  EmbeddingConstants embedding;
+  ReductionConstants reduction;
+  PoolingConstants pooling;
+  RecurrentConstants lstm;
+  RecurrentConstants gru;
+  NormConstants norm;
+  ElementwiseConstants elementwise;
+  ByteConstants convolution_bytes;
+  ByteConstants dense_bytes;
+  ByteConstants product_bytes;
+  ByteConstants recurrent_bytes;
+  ByteConstants pooling_bytes;
+  ByteConstants reduction_bytes;
+  EmbeddingByteConstants embedding_bytes;
+};
+
+OperatorConstants read_operator_constants(ConstantReader& reader);
+
+}  // namespace podsim::ipu

@@ -46,7 +46,9 @@ struct RunSetup {
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
-  bool auto_loss_scaling = false;  // a histogram of every float16 gradient; training only
+  std::int64_t recompute_segments = 0;               // of one IPU, each run again before its backward; -1: every block
+  std::int64_t distributed_batch_norm_replicas = 1;  // that share the statistics of their norms
+  bool auto_loss_scaling = false;                    // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
   InferenceSetup inference;  // without meaning in training
 
@@ -59,6 +61,8 @@ struct RunSetup {
   Execution execution(std::size_t ipu, BlockKind kind) const {
     return {mode, matmul_proportion[ipu], serial_steps(kind)};
   }
+  // Whether one IPU runs its forward again before the backward, part by part.
+  bool recomputes_in_segments() const { return recompute_segments != 0; }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };

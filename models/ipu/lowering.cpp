@@ -45,6 +45,7 @@ class TrainingLowering : private ReplicaLowering {
   void add_cycle(const std::string& name, std::int64_t cycle, std::vector<ProgramBlock>& blocks) {
     SegmentBuilder segment = folded_segment(name + ": compute");
     for (const std::size_t replica : fold_.simulated) add_compute(segment, pod_.replicas[replica], cycle);
+    norms_.close(segment);
     blocks.emplace_back(builder_.add(std::move(segment)));
     for (const SegmentId copies : copies_) blocks.emplace_back(copies);
   }
@@ -62,7 +63,8 @@ class TrainingLowering : private ReplicaLowering {
     if (stage == 0) {
       const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
                                           inputs_.graph.host_input, CostCategory::host_io, "host input");
-      segment.chain(input);
+      // Images of the next micro-batch arrive while this one is worked on; token ids are waited for.
+      if (!inputs_.graph.convolutional()) segment.chain(input);
       if (replica.host_process.valid()) {
         segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
                          CostCategory::host_io, "next samples on the host");

@@ -10,6 +10,7 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_},
       costs_(*ipu_plan.costs),
       pod_(build_pod(ipu_plan.pod, pipeline_, constants_)),
+      norms_(pod_, setup_),
       fold_(fold_replicas(pod_, slowdown_, options.fold)),
       parameters_(place_parameters(plan.graph, setup_, constants_)),
       works_(prepare_work(inputs_, costs_)) {
@@ -55,11 +56,13 @@ void ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& 
   for (const InternedOp& op : interned_[step.block][static_cast<std::size_t>(step.phase)]) {
     const bool first = !last.valid();
     last = segment.local(device, slow ? builder_.cost(slowed(op.work->cost, device)) : op.cost, op.label);
+    if (norms_.needed()) norms_.follow(device, last);
     if (first && step.takes > Bytes()) segment.memory_at_start(last, sram, activations_, step.takes);
-    const Bytes temporary = op.work->temporary;
-    if (temporary == Bytes()) continue;
-    segment.memory_at_start(last, sram, temporaries_, temporary);
-    segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
+    if (const Bytes temporary = op.work->temporary; temporary > Bytes()) {
+      segment.memory_at_start(last, sram, temporaries_, temporary);
+      segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
+    }
+    if (op.work->statistics > Bytes()) norms_.add(segment, replica, position, op.work->statistics);
   }
   if (step.frees > Bytes() && last.valid()) {
     segment.memory_at_finish(last, sram, activations_, Bytes(-step.frees.count()));
@@ -73,7 +76,7 @@ void ReplicaLowering::add_copy(SegmentBuilder& segment, const ReplicaResources& 
   DeviceId to = replica.ipus[static_cast<std::size_t>(stages[stage + 1].ipu)];
   if (!forward) std::swap(from, to);
   const RouteId route = forward ? replica.forward_copies[stage] : replica.backward_copies[stage];
-  segment.transfer(from, to, route, inputs_.graph.boundary, CostCategory::inter_device,
+  segment.transfer(from, to, route, inputs_.graph.handed_on(stages[stage].blocks.back()), CostCategory::inter_device,
                    forward ? "activations" : "activation gradients");
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/memory.hpp"
+#include "models/ipu/norm_exchange.hpp"
 #include "models/ipu/stage_work.hpp"
 #include "sim/plan/family.hpp"
 #include "sim/plan/plan.hpp"
@@ -39,6 +40,7 @@ class ReplicaLowering {
   MemoryInputs inputs_;
   const OperatorCostModel& costs_;
   Pod pod_;
+  NormExchange norms_;  // of the segment being made
   ReplicaFold fold_;
   std::vector<PlacedParameters> parameters_;
   ProgramBuilder builder_;

@@ -33,8 +33,8 @@ struct ConvolutionLayer {
   std::int64_t groups = 1;  // divides both channel counts
   bool bias = false;
   bool norm = true;
-  int activation_passes = 0;    // over its output, beyond a rectifier
-  bool input_gradient = true;   // false: nothing before it learns
+  int activation_passes = 0;   // over its output, beyond a rectifier
+  bool input_gradient = true;  // false: nothing before it learns
   Padding padding = Padding::same;
 };
 
@@ -61,7 +61,7 @@ class NetworkBuilder {
 
  private:
   void close_block();
-  void write(const Field& out);  // an activation that the backward pass reads, and what lives without one
+  void write(const Field& out);              // an activation that the backward pass reads, and what lives without one
   Bytes bytes(std::int64_t elements) const;  // of a micro-batch
 
   std::int64_t samples_;

@@ -17,6 +17,7 @@ class ResNet : public ModelKind {
   std::vector<std::pair<std::string, std::string>> architectures() const override;
   std::vector<std::string> heads() const override;
   std::optional<ModelShape> read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const override;
+  bool convolution_network() const override { return true; }
   std::int64_t maximum_sequence_length(const ModelShape& shape) const override;
   WorkloadDefaults workload_defaults(const ModelShape& shape) const override;
   // Positions of the field that the classifier averages; 0: the image is smaller than the strides.

@@ -85,8 +85,8 @@ TEST_CASE("convolution networks: a residual unit is a layer, with the operators 
   CHECK(unit.forward[0].convolution.output_height == 56);
   CHECK(unit.forward[2].convolution.stride == 2);
   CHECK(unit.output == Bytes(28 * 28 * 512 * 2));
-  const ModelGraph old = ResNet().build(
-      shape_from(ResNet(), R"({"downsample_in_bottleneck": true})"), settings_for("image-classification", 49));
+  const ModelGraph old = ResNet().build(shape_from(ResNet(), R"({"downsample_in_bottleneck": true})"),
+                                        settings_for("image-classification", 49));
   CHECK(block_of(old, "stage 2 unit 1").forward[0].convolution.output_height == 28);
 }
 
@@ -110,8 +110,7 @@ TEST_CASE("convolution networks: training keeps what a convolution and its norm 
   const std::int64_t plane = 56 * 56;
   const Block training = block_of(graph_of(ResNet(), "resnet50", 3), "stage 1 unit 2");
   CHECK(training.live_forward == Bytes(3 * 2 * 2 * plane * (64 + 64 + 256)));
-  const Block inference =
-      block_of(graph_of(ResNet(), "resnet50", 3, RunMode::inference), "stage 1 unit 2");
+  const Block inference = block_of(graph_of(ResNet(), "resnet50", 3, RunMode::inference), "stage 1 unit 2");
   CHECK(inference.backward.empty());
   CHECK(inference.live_forward == Bytes(3 * 2 * plane * (256 + 64 + 256)));  // shortcut, input and output of conv3
 }
@@ -123,10 +122,12 @@ TEST_CASE("convolution networks: the host sends a byte per value of an image unl
 }
 
 TEST_CASE("convolution networks: bad fields are refused at their places") {
-  CHECK(problems_from(ResNet(), R"({"layer_type": "wide"})").find("config.json:1:16: layer_type: is \"wide\"; expected "
-                                                                   "one of basic, bottleneck") != std::string::npos);
-  CHECK(problems_from(ResNet(), R"({"depths": [3, 4]})").find("depths: has another length; expected a list of 4 "
-                                                              "integers") != std::string::npos);
+  CHECK(problems_from(ResNet(), R"({"layer_type": "wide"})")
+            .find("config.json:1:16: layer_type: is \"wide\"; expected "
+                  "one of basic, bottleneck") != std::string::npos);
+  CHECK(problems_from(ResNet(), R"({"depths": [3, 4]})")
+            .find("depths: has another length; expected a list of 4 "
+                  "integers") != std::string::npos);
   CHECK(problems_from(ResNet(), R"({"hidden_sizes": [2, 4, 8, 16]})")
             .find("hidden_sizes: a stage of 2 channels has no channel in a bottleneck") != std::string::npos);
   CHECK(problems_from(ResNet(), R"({"depths": [3000, 1, 1, 1]})")
@@ -135,8 +136,8 @@ TEST_CASE("convolution networks: bad fields are refused at their places") {
             .find("width_coefficient: is a string; expected a number from 0.01 to 100") != std::string::npos);
   CHECK(problems_from(EfficientNet(), R"({"depth_coefficient": 1000})")
             .find("depth_coefficient: is 1000; expected a number from 0.01 to 100") != std::string::npos);
-  CHECK(problems_from(EfficientNet(), R"({"group_dim": 36})")
-            .find("group_dim: 36 does not divide the") != std::string::npos);
+  CHECK(problems_from(EfficientNet(), R"({"group_dim": 36})").find("group_dim: 36 does not divide the") !=
+        std::string::npos);
   CHECK(problems_from(EfficientNet(), R"({"in_channels": [32, 8, 24, 40, 80, 112, 192]})")
             .find("in_channels: stage 2 takes 16 channels, but gets 32; expected what the stage before gives") !=
         std::string::npos);

@@ -8,6 +8,7 @@
 
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/network_case.hpp"
+#include "models/ipu/operators/operator_case.hpp"
 #include "sim/plan/case_row.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/units/text.hpp"
@@ -335,16 +336,6 @@ class RowToExperiment {
   std::int64_t ipus_per_replica_ = 1;
 };
 
-PublishedCase skipped_operator(const CaseRow& row) {
-  PublishedCase result;
-  const auto name = row.cells.find("name");
-  result.id =
-      name != row.cells.end() && !name->second.empty() ? name->second : fmt::format("{}:{}", row.file, row.line);
-  result.source_id = result.id;
-  result.content = SkippedCase{"a micro-benchmark of one operator"};
-  return result;
-}
-
 // "max_fits_next_does_not": the row as it stands fits; with one cell changed it does not.
 std::vector<PublishedCase> read_maximum(CaseRow row) {
   row.cells["expected"] = "fits";
@@ -377,7 +368,7 @@ bool IpuCaseReader::accepts(const std::vector<std::string>& columns) const {
 
 std::vector<PublishedCase> IpuCaseReader::read(const CaseRow& row) const {
   const TableKind kind = kind_of(row);
-  if (kind == TableKind::operators) return {skipped_operator(row)};
+  if (kind == TableKind::operators) return {read_operator_case(row)};
   const auto expected = row.cells.find("expected");
   if (expected != row.cells.end() && expected->second == "max_fits_next_does_not") return read_maximum(row);
   return {RowToExperiment(row, kind).convert()};

@@ -24,8 +24,21 @@ struct SkippedCase {
   std::string reason;
 };
 
+// One operator on its own; see operator_estimate.hpp.
+struct OperatorCase {
+  Experiment machine;
+  std::string text;
+};
+
+// A second figure of the same run.
+struct FurtherFigure {
+  std::string quantity;
+  double measured = 0;
+};
+
 // What was measured: whether it fits; else a value that reports have, by its name there: "sequences_per_s",
-// "packs_per_s", "images_per_s", "tokens_per_s" of the throughput, "step_s" of the step, or a family's own.
+// "packs_per_s", "images_per_s", "tokens_per_s" of the throughput, "step_s" of the step, or a family's own. Of a single
+// operator: "cycles" or "bytes".
 inline constexpr std::string_view k_fits = "fits";
 
 struct PublishedCase {
@@ -37,8 +50,10 @@ struct PublishedCase {
   std::optional<bool> measured_fits;  // of k_fits
   std::string lower_bound;            // why the measured rate is only a lower bound; empty: it is none
   std::string excluded;               // why it is shown but in no figure; empty: it counts
+  std::vector<FurtherFigure> further;
+  std::string group;                  // of cases that are also judged together; empty: none
   std::vector<std::string> defaults;  // "column = value" for every cell that was empty or missing
-  std::variant<Experiment, SkippedCase> content;
+  std::variant<Experiment, OperatorCase, SkippedCase> content;
 };
 
 // One property of a run that says how near it is to another.

@@ -9,6 +9,7 @@
 
 #include "sim/config/csv.hpp"
 #include "sim/numerics/statistics.hpp"
+#include "sim/plan/operator_estimate.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/study/evidence.hpp"
@@ -40,10 +41,9 @@ bool lists(const std::string& source, const std::string& id) {
   return false;
 }
 
-bool was_fitted(const Plan& plan, const std::string& id) {
-  const std::vector<ConstantId>& read = plan.family_plan->constants_read();
+bool was_fitted(const ConstantSet& constants, const std::vector<ConstantId>& read, const std::string& id) {
   return std::any_of(read.begin(), read.end(), [&](ConstantId constant) {
-    return plan.constants[constant].confidence == "fitted" && lists(plan.constants[constant].source, id);
+    return constants[constant].confidence == "fitted" && lists(constants[constant].source, id);
   });
 }
 
@@ -138,8 +138,13 @@ class Validator {
     result.lower_bound = published.lower_bound;
     result.excluded = published.excluded;
     result.defaults = published.defaults;
+    result.group = published.group;
     if (const auto* skipped = std::get_if<SkippedCase>(&published.content)) {
       result.skipped_reason = skipped->reason;
+      return result;
+    }
+    if (const auto* single = std::get_if<OperatorCase>(&published.content)) {
+      run_operator(published, *single, result);
       return result;
     }
     Experiment experiment = std::get<Experiment>(published.content);
@@ -152,9 +157,30 @@ class Validator {
     predict(*made.plan, result);
     if (!result.ran()) return result;
     result.family = made.plan->family->name();
-    result.fitted = was_fitted(*made.plan, published.source_id);
+    const std::vector<ConstantId>& read = made.plan->family_plan->constants_read();
+    result.fitted = was_fitted(made.plan->constants, read, published.source_id);
     result.features = reader.features(*made.plan);
     return result;
+  }
+
+  void run_operator(const PublishedCase& published, const OperatorCase& single, ValidatedCase& result) {
+    Experiment machine = single.machine;
+    machine.overlays = overlays_;
+    const OperatorResult made = estimate_operator(machine, single.text, machine.document.place(), catalog_, configs_);
+    if (!made.estimate || !result.measured) {
+      result.skipped_reason = first_problem(made.diagnostics);
+      return;
+    }
+    const OperatorEstimate& estimate = *made.estimate;
+    result.operation = estimate.operation;
+    result.family = made.family;
+    result.predicted = estimate.cycles.in_base();
+    result.error_pct = 100 * (*result.predicted / *result.measured - 1);
+    result.fitted = was_fitted(made.constants, estimate.constants_read, published.source_id);
+    for (const FurtherFigure& figure : published.further) {
+      if (figure.quantity != "bytes") continue;
+      result.further.push_back({figure.quantity, figure.measured, estimate.bytes.size().in_base()});
+    }
   }
 
   void predict(const Plan& plan, ValidatedCase& result) {
@@ -183,28 +209,54 @@ class Validator {
 
 using Selection = std::function<bool(const ValidatedCase&)>;
 
-void add_values(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
-                std::vector<ValidationGroup>& groups) {
-  ValidationGroup group;
-  group.name = name;
+struct Comparison {
+  double measured = 0;
+  double predicted = 0;
+  double error_pct = 0;
+};
+
+std::optional<Comparison> comparison_of(const ValidatedCase& one) {
+  if (!one.counts() || !one.error_pct) return std::nullopt;
+  return Comparison{*one.measured, *one.predicted, *one.error_pct};
+}
+
+std::optional<Comparison> further_of(const ValidatedCase& one, const std::string& quantity) {
+  const auto found = std::ranges::find(one.further, quantity, &FurtherComparison::quantity);
+  if (!one.counts() || found == one.further.end()) return std::nullopt;
+  return Comparison{found->measured, found->predicted, found->error_pct()};
+}
+
+void add_comparisons(const std::vector<Comparison>& comparisons, const std::string& name,
+                     std::vector<ValidationGroup>& groups) {
+  if (comparisons.empty()) return;
   std::vector<std::pair<double, double>> pairs;
   double sum = 0;
   double sum_of_sizes = 0;
   double largest = 0;
-  for (const ValidatedCase& one : cases) {
-    if (!one.counts() || !one.error_pct || !belongs(one)) continue;
-    pairs.emplace_back(*one.measured, *one.predicted);
-    sum += *one.error_pct;
-    sum_of_sizes += std::abs(*one.error_pct);
-    largest = std::max(largest, std::abs(*one.error_pct));
+  for (const Comparison& one : comparisons) {
+    pairs.emplace_back(one.measured, one.predicted);
+    sum += one.error_pct;
+    sum_of_sizes += std::abs(one.error_pct);
+    largest = std::max(largest, std::abs(one.error_pct));
   }
-  if (pairs.empty()) return;
+  ValidationGroup group;
+  group.name = name;
   group.cases = static_cast<std::int64_t>(pairs.size());
   group.mape_pct = sum_of_sizes / static_cast<double>(pairs.size());
   group.maximum_pct = largest;
   group.bias_pct = sum / static_cast<double>(pairs.size());
   group.spearman = spearman(pairs);
   groups.push_back(std::move(group));
+}
+
+void add_values(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
+                std::vector<ValidationGroup>& groups) {
+  std::vector<Comparison> comparisons;
+  for (const ValidatedCase& one : cases) {
+    const std::optional<Comparison> comparison = comparison_of(one);
+    if (comparison && belongs(one)) comparisons.push_back(*comparison);
+  }
+  add_comparisons(comparisons, name, groups);
 }
 
 void add_rates(const std::vector<ValidatedCase>& cases, const std::string& name, const Selection& belongs,
@@ -245,6 +297,27 @@ std::vector<std::string> other_quantities(const std::vector<ValidatedCase>& case
     quantities.push_back(one.quantity);
   }
   return quantities;
+}
+
+// Single operators by the group that their table gives them, first by cycles, then by bytes.
+void add_operators(const std::vector<ValidatedCase>& cases, std::vector<ValidationGroup>& groups) {
+  std::vector<std::string> names;
+  for (const ValidatedCase& one : cases) {
+    if (one.is_operator() && std::ranges::count(names, one.group) == 0) names.push_back(one.group);
+  }
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    add_values(
+        cases, "cycles, " + name, [&](const ValidatedCase& one) { return one.group == name; }, groups);
+  }
+  for (const std::string& name : names) {
+    std::vector<Comparison> comparisons;
+    for (const ValidatedCase& one : cases) {
+      const std::optional<Comparison> comparison = further_of(one, "bytes");
+      if (comparison && one.group == name) comparisons.push_back(*comparison);
+    }
+    add_comparisons(comparisons, "bytes, " + name, groups);
+  }
 }
 
 std::string feature_of(const ValidatedCase& one, std::string_view name) {
@@ -308,15 +381,22 @@ std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases
     add_values(
         cases, quantity, [&](const ValidatedCase& one) { return one.quantity == quantity; }, groups);
   }
+  add_operators(cases, groups);
   add_points(cases, "memory points", all, groups);
   add_points(cases, "memory points, fitted", fitted, groups);
   add_points(cases, "memory points, held out", held_out, groups);
   return groups;
 }
 
+bool Validation::operators_alone() const {
+  return std::ranges::all_of(cases, [](const ValidatedCase& one) { return !one.ran() || one.is_operator(); });
+}
+
 bool out_of_tolerance(const Validation& validation, std::optional<double> tolerance) {
+  const bool operators = validation.operators_alone();
   return std::any_of(validation.cases.begin(), validation.cases.end(), [&](const ValidatedCase& one) {
     if (one.wrong()) return true;
+    if (one.is_operator() && !operators) return false;
     return tolerance && one.counts() && one.error_pct && std::abs(*one.error_pct) > 100 * *tolerance;
   });
 }

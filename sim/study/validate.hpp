@@ -15,6 +15,14 @@ struct ReferenceTable {
   std::string text;  // CSV
 };
 
+// A second figure of a case.
+struct FurtherComparison {
+  std::string quantity;
+  double measured = 0;
+  double predicted = 0;
+  double error_pct() const { return 100 * (predicted / measured - 1); }
+};
+
 struct ValidatedCase {
   std::string id;
   std::string source;                        // where it was published
@@ -31,11 +39,15 @@ struct ValidatedCase {
   std::vector<std::string> defaults;
   std::string skipped_reason;  // empty: it ran
   std::vector<CaseFeature> features;
+  std::string operation;  // of a single operator: its text, as `explain op` reads it
+  std::string group;      // of operators that are judged together; may be empty
+  std::vector<FurtherComparison> further;
 
   bool ran() const { return skipped_reason.empty(); }
   bool counts() const { return ran() && lower_bound.empty() && excluded.empty(); }  // in the figures of a group
   bool below_bound() const { return ran() && !lower_bound.empty() && error_pct && *error_pct < 0; }
   bool is_point() const { return quantity == k_fits; }
+  bool is_operator() const { return !operation.empty(); }
   bool is_rate() const { return quantity.ends_with("_per_s"); }
   bool wrong() const { return ran() && is_point() && measured_fits != predicted_fits; }
 };
@@ -56,6 +68,8 @@ struct ValidationGroup {
 struct Validation {
   std::vector<ValidatedCase> cases;  // in the order of the tables
   std::vector<ValidationGroup> groups;
+  // Whether every case that ran is a single operator. Beside others they are summed up, not listed.
+  bool operators_alone() const;
 };
 
 // The tables under references/, without the one that evidence is taken from.
@@ -69,7 +83,7 @@ Validation validate(const std::vector<ReferenceTable>& tables, const Catalog& ca
 std::vector<ValidationGroup> group_cases(const std::vector<ValidatedCase>& cases);
 
 // Whether a rate that counts is off by more than `tolerance` (a fraction; empty: any error is accepted) or a memory
-// point is judged wrong.
+// point is judged wrong. Single operators are judged only where nothing else ran.
 bool out_of_tolerance(const Validation& validation, std::optional<double> tolerance);
 
 std::string to_text(const Validation& validation);

@@ -43,7 +43,8 @@ std::string judgement(const ValidatedCase& one) {
   return one.wrong() ? "WRONG" : "right";
 }
 
-std::string case_lines(const std::vector<ValidatedCase>& cases) {
+std::string case_lines(const Validation& validation) {
+  const bool operators = validation.operators_alone();
   TextTable table;
   table.column("case", Align::left);
   table.column("measured", Align::right);
@@ -52,15 +53,23 @@ std::string case_lines(const std::vector<ValidatedCase>& cases) {
   table.column("of", Align::left);
   table.column("is", Align::left);
   bool any = false;
-  for (const ValidatedCase& one : cases) {
+  std::size_t left_out = 0;
+  for (const ValidatedCase& one : validation.cases) {
     if (!one.ran()) continue;
     any = true;
+    if (one.is_operator() && !operators) {
+      ++left_out;
+      continue;
+    }
     const bool point = one.is_point();
     table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
                point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
                point ? "memory" : one.quantity, standing(one)});
   }
-  return any ? table.text(SIZE_MAX) : "  no case could be run\n";
+  if (!any) return "  no case could be run\n";
+  if (left_out == 0) return table.text(SIZE_MAX);
+  return table.text(SIZE_MAX) +
+         fmt::format("  and {} single operators, in groups below; --format json lists them.\n", left_out);
 }
 
 std::string group_lines(const std::vector<ValidationGroup>& groups) {
@@ -128,6 +137,22 @@ void fit_or_rate(JsonWriter& json, std::string_view key, const ValidatedCase& on
     json.null();
 }
 
+void write_operator(JsonWriter& json, const ValidatedCase& one) {
+  json.member("operation", one.operation);
+  json.member("group", one.group);
+  json.key("further");
+  json.begin_array();
+  for (const FurtherComparison& figure : one.further) {
+    json.begin_object();
+    json.member("quantity", figure.quantity);
+    json.member("measured", figure.measured);
+    json.member("predicted", figure.predicted);
+    json.member("error_pct", figure.error_pct());
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_case(JsonWriter& json, const ValidatedCase& one) {
   json.begin_object();
   json.member("id", one.id);
@@ -142,6 +167,7 @@ void write_case(JsonWriter& json, const ValidatedCase& one) {
   json.member("below_bound", one.below_bound());
   optional_member(json, "fits", one.predicted_fits);
   json.member("skipped_reason", one.skipped_reason);
+  if (one.is_operator()) write_operator(json, one);
   json.key("defaults");
   json.begin_array();
   for (const std::string& text : one.defaults) json.value(text);
@@ -154,7 +180,7 @@ void write_case(JsonWriter& json, const ValidatedCase& one) {
 std::string to_text(const Validation& validation) {
   const auto took_defaults = std::ranges::count_if(
       validation.cases, [](const ValidatedCase& one) { return one.ran() && !one.defaults.empty(); });
-  std::string text = case_lines(validation.cases);
+  std::string text = case_lines(validation);
   if (!validation.groups.empty()) text += "\n" + group_lines(validation.groups);
   text += unfitting_lines(validation.cases) + skipped_lines(validation.cases);
   if (took_defaults > 0) {

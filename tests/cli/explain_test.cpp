@@ -59,6 +59,61 @@ TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names t
             "no key is called \"ipu.gradient_acumulation_steps\"; did you mean \"ipu.gradient_accumulation_steps\"?"));
   const CommandResult kind = explain("kee x");
   CHECK(kind.exit_code == 2);
-  CHECK(has(kind.err, "unknown kind \"kee\"; expected key, metric or constant; did you mean \"key\"?"));
-  CHECK(has(explain("").err, "nothing to explain: name a key, a metric or a constant"));
+  CHECK(has(kind.err, "unknown kind \"kee\"; expected key, metric, constant or op; did you mean \"key\"?"));
+  CHECK(has(explain("").err, "nothing to explain: name a key, a metric, a constant or an operator"));
+}
+
+TEST_CASE("explain: an operator is shown with its machine, time, cycles by part and plan") {
+  const CommandResult result =
+      explain("op 'conv 4x64x56x56 -> 64 k3 s1' --system gc2-c2 --set workload.precision=fp16.32");
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(result.out.starts_with("conv 4x64x56x56 -> 64 k3x3 s1 p1x1:1x1 training\n"));
+  CHECK(has(result.out, "  on           one gc2 of gc2-c2 at 1.6 GHz, fp16.32, matmul_proportion 0.6\n"));
+  for (const char* part : {"vertex", "exchange", "reduction", "serial", "sync", "layout", "launch", "input gradient",
+                           "weight gradient", "around the passes", "Parts each axis is cut into",
+                           "What the fullest tile holds at a time", "temporary bytes a tile", "% of its FLOP/s"}) {
+    CAPTURE(part);
+    CHECK(has(result.out, part));
+  }
+}
+
+TEST_CASE("explain: an operator may be several words, on the usual system") {
+  const CommandResult result = explain("op dense 384x1024x4096 inference --set ipu.matmul_proportion=0.2");
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.out, "one gc200 of pod4 at 1.325 GHz, fp16.16, matmul_proportion 0.2\n"));
+  CHECK_FALSE(has(result.out, "gradient"));
+}
+
+TEST_CASE("explain: an operator whose temporaries exceed the proportion is told with a note") {
+  CHECK(has(explain("op matmul 1x100000000x1").out,
+            "no plan of the product keeps its temporaries within the proportion (374.4 KiB of a tile)"));
+}
+
+TEST_CASE("explain: problems of an operator are told at once and end with 2") {
+  const CommandResult result = explain(
+      "op 'conv 4x64x56x56 -> 64 s0 k99 p0' --set workload.precision=bf16 --set ipu.matmul_proportion='[0.1, 0.2]'"
+      " --set workload.micro_batch_size=2 --set workload.micro_batc=2");
+  CHECK(result.exit_code == 2);
+  CHECK(result.out.empty());
+  CHECK(has(result.err, "operator:1:23: stride: \"0\" is no whole number from 1\n"));
+  CHECK(has(result.err,
+            "operator:1:26: kernel: reaches over 99 of a padded height of 56; expected a smaller kernel or "
+            "more padding\n"));
+  CHECK(has(result.err,
+            "command line: workload.precision: single operators are not estimated in bf16; expected "
+            "fp16.16, fp16.32 or fp32\n"));
+  CHECK(has(result.err,
+            "command line: ipu.matmul_proportion: is not the one proportion of a single operator; expected "
+            "a number above 0 and up to 1\n"));
+  CHECK(has(result.err, "command line: warning: workload.micro_batch_size: has no effect on a single operator\n"));
+  CHECK(has(result.err, "workload.micro_batc: unknown key"));
+  CHECK(
+      has(explain("op").err, "no operator is named, such as \"conv 4x64x56x56 -> 64 k3\" or \"dense 384x1024x4096\""));
+  CHECK(has(
+      explain("op dense 8x8x8 --system sn30").err,
+      "operator:1:1: single operators are not estimated on systems like sn30; expected a system of another family"));
+  CHECK(has(explain("op dense 8x8x8 tiles9999").err,
+            "operator:1:1: tiles: is 9999, more than the chip has; expected up to 1472"));
+  CHECK(has(explain("key precision --system pod4").err, "option --system belongs to `explain op`"));
 }

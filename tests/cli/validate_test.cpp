@@ -112,3 +112,21 @@ TEST_CASE("validate verb: a bare number above one is no tolerance") {
   CHECK(result.exit_code == 2);
   CHECK(has(result.err, "option --tolerance: \"5\" is neither like 5% nor like 0.05"));
 }
+
+TEST_CASE("validate verb: operators are listed and judged where nothing else is compared") {
+  const TemporaryFolder folder;
+  const std::string operators =
+      "target,name,kind,m,k,n,reference_cycles\n"
+      "gc200,half,dense,384,1024,4096,110000\n";
+  folder.write("ops.csv", operators);
+  const CommandResult alone = podsim_validate(folder, "ops.csv --tolerance 6%");
+  CHECK(alone.exit_code == 1);
+  CHECK(has(alone.out, "  gc200-half "));
+  CHECK(has(alone.out, "  cycles, gc200 dense, large "));
+  folder.write("runs.csv", k_header + row("mine", "200"));
+  const CommandResult both = podsim_validate(folder, "ops.csv runs.csv --tolerance 60%");
+  CHECK(both.exit_code == 0);
+  CHECK_FALSE(has(both.out, "gc200-half "));
+  CHECK(has(both.out, "  and 1 single operators, in groups below; --format json lists them.\n"));
+  CHECK(has(podsim_validate(folder, "ops.csv --format json").out, "\"operation\": \"dense 384x1024x4096 training\""));
+}

@@ -166,16 +166,15 @@ TEST_CASE("ipu networks: shared norms cost two steps of 2.5 us and half of the s
   const double exchange = 3 * (53 * 2 * 2.5e-6 + 8 * channels / 75e9);
   CHECK(shared.step_s() - alone == doctest::Approx(6 * exchange).epsilon(1e-6));
   // A slow replica holds up the other one at each norm, and not only at the end.
-  const Ran slow = run_of(k_one, {"ipu.replication_factor=2", "ipu.distributed_batch_norm_replicas=2",
-                                  "system.slowdown={ipu1=2.0}"});
+  const Ran slow = run_of(
+      k_one, {"ipu.replication_factor=2", "ipu.distributed_batch_norm_replicas=2", "system.slowdown={ipu1=2.0}"});
   CHECK(slow.step_s() > 1.9 * alone);
 }
 
 TEST_CASE("ipu networks: replicas of one IPU reduce in one ring over all pods, at the pace of its slowest hop") {
   const Ran ran = run_of(k_one, {"system=pod128", "ipu.replication_factor=128"});
   const double chunk = std::ceil(25'557'032 / 128.0) * 2;
-  CHECK(ran.part_s(CostCategory::collective) ==
-        doctest::Approx(2 * 127 * (9.1e-6 + chunk / 25e9)).epsilon(1e-6));
+  CHECK(ran.part_s(CostCategory::collective) == doctest::Approx(2 * 127 * (9.1e-6 + chunk / 25e9)).epsilon(1e-6));
   const Ran pod = run_of(k_one, {"system=pod16", "ipu.replication_factor=16"});
   const double inside = std::ceil(25'557'032 / 16.0) * 2;
   CHECK(pod.part_s(CostCategory::collective) == doctest::Approx(2 * 15 * (9.1e-6 + inside / 75e9)).epsilon(1e-6));
@@ -189,9 +188,12 @@ TEST_CASE("ipu networks: images arrive while others are worked on, until the lin
 }
 
 TEST_CASE("ipu networks: host processes that are stated limit the rate at 128 us an image") {
-  const std::vector<std::string> published = {"system=bow-pod16", "software=poplar-pytorch",
-                                              "ipu.replication_factor=16", "ipu.recompute_segments=-1",
-                                              "ipu.gradient_accumulation_steps=57", "workload.micro_batch_size=18"};
+  const std::vector<std::string> published = {"system=bow-pod16",
+                                              "software=poplar-pytorch",
+                                              "ipu.replication_factor=16",
+                                              "ipu.recompute_segments=-1",
+                                              "ipu.gradient_accumulation_steps=57",
+                                              "workload.micro_batch_size=18"};
   std::vector<std::string> one = published;
   one.emplace_back("ipu.instances=1");
   const Ran bound = run_of(k_one, one);
@@ -203,7 +205,8 @@ TEST_CASE("ipu networks: host processes that are stated limit the rate at 128 us
 }
 
 TEST_CASE("ipu networks: a network cut over two IPUs hands on what its blocks write") {
-  const std::vector<std::string> cut = {"ipu.layers_per_ipu=[7, 9]", "ipu.ipus_per_replica=2", "ipu.recompute_segments=0"};
+  const std::vector<std::string> cut = {"ipu.layers_per_ipu=[7, 9]", "ipu.ipus_per_replica=2",
+                                        "ipu.recompute_segments=0"};
   const Ran ran = run_of(k_one, cut);
   CHECK(ran.plan.family->schedule_facts(ran.plan).forward_stages == 2);
   const double boundary = 16.0 * 28 * 28 * 512 * 2;  // behind stage 2
@@ -235,8 +238,9 @@ TEST_CASE("ipu networks: keys that these networks do not heed are told, wrong on
     INFO(problems);
     CHECK(problems.find(text) != std::string::npos);
   };
-  tells({"ipu.recompute_segments=19"}, "ipu.recompute_segments: 19 segments of 18 blocks; expected 1 to 18, or -1 for "
-                                       "one each");
+  tells({"ipu.recompute_segments=19"},
+        "ipu.recompute_segments: 19 segments of 18 blocks; expected 1 to 18, or -1 for "
+        "one each");
   tells({"ipu.recompute_segments=-2"}, "ipu.recompute_segments: -2 is out of range; expected at least -1");
   tells({"ipu.layers_per_ipu=[7, 9]", "ipu.ipus_per_replica=2"},
         "ipu.recompute_segments: no effect: a pipeline recomputes stage by stage; expected 0");
@@ -268,8 +272,8 @@ TEST_CASE("ipu networks: both engines tell the same step of a network with share
 
 TEST_CASE("ipu networks: ResNet-50 on one GC200 is within 2 % of what was measured for each micro-batch") {
   for (const auto& [micro_batch, images] : {std::pair{2, 786.0}, {8, 1608.0}, {16, 2030.0}, {20, 2130.0}}) {
-    const Ran ran = run_of(k_one, {fmt::format("workload.micro_batch_size={}", micro_batch),
-                                   "ipu.gradient_accumulation_steps=24"});
+    const Ran ran =
+        run_of(k_one, {fmt::format("workload.micro_batch_size={}", micro_batch), "ipu.gradient_accumulation_steps=24"});
     INFO(micro_batch);
     CHECK(24 * micro_batch / ran.step_s() == doctest::Approx(images).epsilon(0.02));
   }

@@ -118,7 +118,8 @@ class OperatorEstimator::Estimate {
     const double per_tile = constants.per_tile.size().in_base() +
                             as_double(op.lookups) / copies * constants.per_lookup.size().in_base() +
                             (copies > 1 ? as_double(op.rows) * constants.per_row.size().in_base() : 0);
-    const double tensors = as_double(op.rows + op.lookups) * as_double(op.width) * element_bytes_;
+    const double gathered = (training_ ? 2.0 : 1.0) * as_double(op.lookups);  // and their updates
+    const double tensors = (as_double(op.rows) + gathered) * as_double(op.width) * element_bytes_;
     result_.bytes = round_up_bytes(data_bytes(model_.tiles_ * per_tile + tensors));
   }
 

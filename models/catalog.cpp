@@ -14,6 +14,7 @@
 #include "models/workloads/gpt2.hpp"
 #include "models/workloads/gptj.hpp"
 #include "models/workloads/llama.hpp"
+#include "models/workloads/mobilenet_v3.hpp"
 #include "models/workloads/mpnet.hpp"
 #include "models/workloads/resnet.hpp"
 #include "models/workloads/roberta.hpp"
@@ -38,6 +39,7 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Hubert>());
   catalog.model_kinds.push_back(std::make_unique<Llama>());
   catalog.model_kinds.push_back(std::make_unique<Mistral>());
+  catalog.model_kinds.push_back(std::make_unique<MobileNetV3>());
   catalog.model_kinds.push_back(std::make_unique<MpNet>());
   catalog.model_kinds.push_back(std::make_unique<MT5>());
   catalog.model_kinds.push_back(std::make_unique<ResNet>());

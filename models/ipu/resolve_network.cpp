@@ -29,6 +29,10 @@ void check_segments(const FamilyContext& context, const IpuConfig& config, const
   if (idle.empty() && placement.ipus_per_replica > 1) idle = "a pipeline recomputes stage by stage";
   if (idle.empty() && !context.settings.recompute) idle = "workload.recompute is false";
   if (!idle.empty()) return diagnostics.warning(segments.place, key, "no effect: " + idle, "0");
+  if (context.settings.activation_checkpoint_format == "float8") {
+    diagnostics.warning(segments.place, "workload.activation_checkpoint_format",
+                        "no effect: what enters a segment of a network is kept as it is", "float16");
+  }
   const auto blocks =
       static_cast<std::int64_t>(context.model_kind.build(context.shape, context.settings).blocks.size());
   if (segments.value <= blocks) return;

@@ -255,6 +255,10 @@ TEST_CASE("ipu networks: keys that these networks do not heed are told, wrong on
         "of replication_factor");
   tells({"ipu.instances=1"},
         "ipu.instances: no effect on the time: this software has no software.convolution.instance_sample_time");
+  tells({"workload.split_qkv=true"},
+        "workload.split_qkv: has no effect: the model has no attention and no feed-forward layers");
+  tells({"workload.activation_checkpoint_format=float8"},
+        "workload.activation_checkpoint_format: no effect: what enters a segment of a network is kept as it is");
   tells({"workload.image_size=8"}, "workload.image_size: 8 pixels per side are less than a patch of the model");
 }
 
@@ -265,6 +269,9 @@ TEST_CASE("ipu networks: both engines tell the same step of a network with share
   all.fold = false;
   all.exact = true;
   CHECK(run_of(k_one, shared, all).step_s() == folded.step_s());
+  RunOptions reference;
+  reference.engine = "simgrid";
+  CHECK(same(run_of(k_one, shared, reference).step_s(), folded.step_s()));
   RunOptions merged;
   merged.merged = true;
   CHECK(run_of(k_one, shared, merged).step_s() == folded.step_s());

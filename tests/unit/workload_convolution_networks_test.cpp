@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/workloads/efficientnet.hpp"
+#include "models/workloads/mobilenet_v3.hpp"
 #include "models/workloads/resnet.hpp"
 #include "tests/support/model_shapes.hpp"
 
@@ -44,6 +45,8 @@ TEST_CASE("convolution networks: parameters are the published ones") {
   CHECK(graph_of(ResNext(), "resnext101-32x4d", 1).parameter_count() == 44'177'704);
   CHECK(graph_of(EfficientNet(), "efficientnet-b0", 1).parameter_count() == 5'288'548);
   CHECK(graph_of(EfficientNet(), "efficientnet-b4", 1).parameter_count() == 19'341'616);
+  CHECK(graph_of(MobileNetV3(), "mobilenet-v3-large", 1).parameter_count() == 5'483'032);
+  CHECK(graph_of(MobileNetV3(), "mobilenet-v3-small", 1).parameter_count() == 2'542'856);
 }
 
 TEST_CASE("convolution networks: the basic layer type gives the small ResNet") {
@@ -132,6 +135,9 @@ TEST_CASE("convolution networks: bad fields are refused at their places") {
             .find("hidden_sizes: a stage of 2 channels has no channel in a bottleneck") != std::string::npos);
   CHECK(problems_from(ResNet(), R"({"depths": [3000, 1, 1, 1]})")
             .find("depths: 3003 units in all stages; expected at most 2000") != std::string::npos);
+  CHECK(problems_from(MobileNetV3(), R"({"strides": [1, 2]})")
+            .find("strides: has another length; expected a list of 15 "
+                  "integers") != std::string::npos);
   CHECK(problems_from(EfficientNet(), R"({"width_coefficient": "wide"})")
             .find("width_coefficient: is a string; expected a number from 0.01 to 100") != std::string::npos);
   CHECK(problems_from(EfficientNet(), R"({"depth_coefficient": 1000})")

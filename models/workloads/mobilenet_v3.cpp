@@ -66,8 +66,8 @@ std::optional<ModelShape> MobileNetV3::read(const Value& config, const Value& ov
   reader.read({"stem_channels", {"stem_channels"}, 16, 1, 100'000});
   reader.read({"last_channels", {"last_channels"}, 960, 1, 100'000});
   reader.read({"classifier_channels", {"classifier_channels"}, 1280, 1, 100'000});
-  const auto kernels = reader.read_open_list("kernel_sizes", {3, 3, 3, 5, 5, 5, 3, 3, 3, 3, 3, 3, 5, 5, 5}, 1,
-                                             k_most_units);
+  const auto kernels =
+      reader.read_open_list("kernel_sizes", {3, 3, 3, 5, 5, 5, 3, 3, 3, 3, 3, 3, 5, 5, 5}, 1, k_most_units);
   const auto list = [&](const char* field, const std::vector<std::int64_t>& fallback, std::int64_t minimum = 1) {
     reader.read_open_list(field, fallback, kernels.size(), kernels.size(), minimum);
   };
@@ -123,8 +123,8 @@ ModelGraph MobileNetV3::build(const ModelShape& shape, const WorkloadSettings& s
   graph.name = shape.name;
   graph.hidden = hidden;
   graph.layer_names = fmt::format("{} units", graph.layers);
-  graph.notes.push_back("depthwise convolutions are costed within 20 % and gates with nothing to hold them to; hard swish "
-                        "counts as a rectifier");
+  graph.notes.push_back("depthwise convolutions are costed within 20 %, gates are held to nothing");
+  graph.notes.push_back("a hard swish counts as a rectifier");
   return graph;
 }
 

@@ -7,9 +7,9 @@
 
 namespace podsim {
 
-// Dimensions of its ModelShape: num_channels, image_size, stem_channels, last_channels, classifier_channels, num_labels;
-// lists by unit: kernel_sizes, expanded_channels, out_channels, strides, squeezed_channels (0: no gate). A layer of
-// layers_per_ipu is a unit.
+// Dimensions of its ModelShape: num_channels, image_size, stem_channels, last_channels, classifier_channels,
+// num_labels; lists by unit: kernel_sizes, expanded_channels, out_channels, strides, squeezed_channels (0: no gate). A
+// layer of layers_per_ipu is a unit.
 class MobileNetV3 final : public ModelKind {
  public:
   std::string_view type() const override { return "mobilenet_v3"; }

@@ -44,8 +44,9 @@ double total_cycles(const ipu::OperatorCostModel& model, const ModelGraph& graph
 
 void plan_cold(benchmark::State& state) {
   const ModelGraph graph = bert_large(state.range(0), state.range(1));
+  const test::OperatorScene scene = test::operator_scene("gc200");
   for (auto _ : state) {
-    const ipu::OperatorCostModel model(test::gc200_chip(), test::transformer_cost());
+    const ipu::OperatorCostModel model(scene.chip, test::transformer_cost(), scene.constants.passes);
     benchmark::DoNotOptimize(total_cycles(model, graph));
   }
 }
@@ -53,7 +54,8 @@ BENCHMARK(plan_cold)->Args({128, 8})->Args({512, 3})->Unit(benchmark::kMilliseco
 
 void plan_warm(benchmark::State& state) {
   const ModelGraph graph = bert_large(128, 8);
-  const ipu::OperatorCostModel model(test::gc200_chip(), test::transformer_cost());
+  const test::OperatorScene scene = test::operator_scene("gc200");
+  const ipu::OperatorCostModel model(scene.chip, test::transformer_cost(), scene.constants.passes);
   benchmark::DoNotOptimize(total_cycles(model, graph));
   for (auto _ : state) benchmark::DoNotOptimize(total_cycles(model, graph));
 }
@@ -105,24 +107,6 @@ void plan_convolutions_cold(benchmark::State& state) {
   }
 }
 BENCHMARK(plan_convolutions_cold)->Arg(1)->Arg(16)->Unit(benchmark::kMillisecond);
-
-// The products of BERT-Large by the planner of single operators.
-void plan_products_cold(benchmark::State& state) {
-  const test::OperatorScene scene = test::operator_scene("gc200");
-  const ModelGraph graph = bert_large(state.range(0), state.range(1));
-  for (auto _ : state) {
-    const ipu::PassPlanner planner(scene.chip, scene.constants.passes);
-    for (const Block& block : graph.blocks) {
-      for (const auto* operators : {&block.forward, &block.backward}) {
-        for (const Operator& op : *operators) {
-          if (op.kind != OperatorKind::matmul) continue;
-          benchmark::DoNotOptimize(planner.plan(ipu::matmul_pass(op.matmul), {ipu::AmpMode::half_half, 0.25}));
-        }
-      }
-    }
-  }
-}
-BENCHMARK(plan_products_cold)->Args({128, 8})->Args({512, 3})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace podsim

@@ -9,38 +9,6 @@ namespace {
 // The names of the modes in constants, by AmpMode.
 constexpr std::array<const char*, k_amp_modes> k_mode_names = {"fp16_16", "fp16_32", "fp32"};
 
-AmpConstants read_mode(ConstantReader& reader, const std::string& prefix) {
-  AmpConstants mode;
-  mode.input_grain = reader.count(prefix + "input_grain");
-  mode.output_grain = reader.count(prefix + "output_grain");
-  mode.element_bytes = reader.data(prefix + "element").count();
-  mode.partial_bytes = reader.data(prefix + "partial").count();
-  mode.six_rows = reader.cycle_count(prefix + "six_rows");
-  mode.grain_overhead = reader.cycle_count(prefix + "grain_overhead");
-  mode.adds_per_cycle = reader.number(prefix + "adds_per_cycle");
-  mode.cast_output = mode.partial_bytes > mode.element_bytes;
-  return mode;
-}
-
-PlannerConstants read_planner(ConstantReader& reader) {
-  PlannerConstants planner;
-  for (std::size_t i = 0; i < k_amp_modes; ++i) {
-    planner.modes[i] = read_mode(reader, std::string("cost.matmul.") + k_mode_names[i] + ".");
-  }
-  const char* six_rows_of_chip = "chip.matmul.fp32_six_rows";
-  if (reader.has(six_rows_of_chip)) {
-    planner.modes[static_cast<std::size_t>(AmpMode::single)].six_rows = reader.cycle_count(six_rows_of_chip);
-  }
-  planner.exchange_bytes_per_cycle = reader.number("cost.matmul.exchange_bytes_per_cycle");
-  planner.pair_broadcast_factor = reader.number("cost.matmul.pair_broadcast_factor");
-  planner.superstep_sync = reader.cycle_count("cost.matmul.superstep_sync");
-  planner.reduction_step = reader.cycle_count("cost.matmul.reduction_step");
-  planner.output_element = reader.cycle_count("cost.matmul.output_element");
-  planner.cast_element = reader.cycle_count("cost.matmul.cast_element");
-  planner.cast = reader.cycle_count("cost.matmul.cast");
-  return planner;
-}
-
 LinkConstants read_links(ConstantReader& reader) {
   LinkConstants links;
   links.neighbour_bandwidth = reader.bandwidth("system.ipu_link.bandwidth");
@@ -96,7 +64,6 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
 
 CostConstants read_cost_constants(ConstantReader& reader) {
   CostConstants cost;
-  cost.planner = read_planner(reader);
   cost.pass = reader.cycle_count("cost.pass");
   cost.pass_exchange = reader.cycle_count("cost.pass_exchange");
   cost.launch = reader.cycle_count("cost.launch");

@@ -31,31 +31,8 @@ struct ChipConstants {
   std::optional<FlopRate> peak_fp8;
 };
 
-struct AmpConstants {
-  std::int64_t input_grain = 0;   // elements of the inner dimension multiplied at once
-  std::int64_t output_grain = 0;  // output columns computed at once
-  std::int64_t element_bytes = 0;
-  std::int64_t partial_bytes = 0;
-  Cycles six_rows;            // a row per worker, six workers, one grain of inputs and outputs
-  Cycles grain_overhead;      // loading the weights of a grain and starting on it
-  double adds_per_cycle = 0;  // partial sums added by a tile in the reduction
-  bool cast_output = false;   // partials are wider than the output
-};
-
-struct PlannerConstants {
-  std::array<AmpConstants, k_amp_modes> modes;
-  double exchange_bytes_per_cycle = 0;  // received by one tile
-  double pair_broadcast_factor = 0;     // the same when both tiles of a pair receive the same
-  Cycles superstep_sync;                // one internal synchronisation
-  Cycles reduction_step;                // fixed part of a reduction, per serial step
-  Cycles output_element;                // per output element: bring the result into its layout
-  Cycles cast_element;                  // per output element, when the output is cast
-  Cycles cast;                          // fixed part of a cast
-};
-
 // Everything of an operator that is not in a matmul plan.
 struct CostConstants {
-  PlannerConstants planner;
   Cycles pass;                  // one half element, one pass, on one tile: arithmetic, relayout and exchange
   Cycles pass_exchange;         // of which exchange
   Cycles launch;                // one launched operation

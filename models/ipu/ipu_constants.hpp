@@ -5,12 +5,14 @@
 
 #include "models/ipu/constants.hpp"
 #include "models/ipu/operators/operator_constants.hpp"
+#include "models/ipu/operators/pass_constants.hpp"
 
 namespace podsim::ipu {
 
 struct IpuConstants {
   ChipConstants chip;
   CostConstants cost;
+  PassConstants passes;
   LossScalingConstants loss_scaling;
   SystemConstants system;
   SoftwareConstants software;

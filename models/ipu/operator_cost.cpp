@@ -54,12 +54,13 @@ CycleCost& CycleCost::operator+=(const CycleCost& other) {
   return *this;
 }
 
-OperatorCostModel::OperatorCostModel(const ChipConstants& chip, const CostConstants& constants)
-    : chip_(chip), constants_(constants), planner_(chip, constants.planner) {}
+OperatorCostModel::OperatorCostModel(const ChipConstants& chip, const CostConstants& constants,
+                                     const PassConstants& passes)
+    : chip_(chip), constants_(constants), planner_(chip, passes) {}
 
 OperatorCostModel::OperatorCostModel(const ChipConstants& chip, const CostConstants& constants,
                                      const OperatorConstants& operators)
-    : OperatorCostModel(chip, constants) {
+    : OperatorCostModel(chip, constants, operators.passes) {
   network_ = std::make_unique<const NetworkCostModel>(chip, operators);
 }
 
@@ -91,24 +92,24 @@ Bytes OperatorCostModel::temporary(std::span<const Operator> operators, const Ex
       most = std::max(most, std::min(bound, parts.temporary));
     }
     if (op.kind != OperatorKind::matmul) continue;
-    const MatmulPlan plan =
-        planner_.leanest_plan(step_shape(op, execution.serial_steps), execution.mode, execution.proportion, tolerance);
-    most = std::max(most, plan.temporary);
+    const PassShape shape = matmul_pass(step_shape(op, execution.serial_steps));
+    const PassPlan plan = planner_.leanest_plan(shape, {execution.mode, execution.proportion}, tolerance);
+    most = std::max(most, plan.cost.temporary);
   }
   return most * chip_.tiles;
 }
 
-MatmulPlan OperatorCostModel::plan(const Operator& op, const Execution& execution) const {
-  return planner_.plan(step_shape(op, execution.serial_steps), execution.mode, execution.proportion);
+PassPlan OperatorCostModel::plan(const Operator& op, const Execution& execution) const {
+  return planner_.plan(matmul_pass(step_shape(op, execution.serial_steps)), {execution.mode, execution.proportion});
 }
 
 CycleCost OperatorCostModel::matmul_cost(const Operator& op, const Execution& execution) const {
-  const MatmulPlan one = plan(op, execution);
+  const PassPlan one = plan(op, execution);
   const double steps = op.serial == SerialDimension::none ? 1.0 : as_double(execution.serial_steps);
   CycleCost cost;
-  cost.compute = steps * (one.vertex + one.reduction_compute + one.layout);
-  cost.exchange = steps * (one.exchange + one.reduction_exchange);
-  cost.sync = steps * (one.sync + one.reduction_sync);
+  cost.compute = steps * one.cost.compute();
+  cost.exchange = steps * one.cost.transfer();
+  cost.sync = steps * one.cost.sync;
   return cost;
 }
 

@@ -13,8 +13,8 @@
 #include <span>
 
 #include "models/ipu/constants.hpp"
-#include "models/ipu/matmul_planner.hpp"
 #include "models/ipu/network_cost.hpp"
+#include "models/ipu/operators/pass_planner.hpp"
 #include "sim/program/program.hpp"
 #include "sim/workload/model_graph.hpp"
 
@@ -38,7 +38,7 @@ struct Execution {
 
 class OperatorCostModel {
  public:
-  OperatorCostModel(const ChipConstants& chip, const CostConstants& constants);
+  OperatorCostModel(const ChipConstants& chip, const CostConstants& constants, const PassConstants& passes);
   // For graphs with convolutions.
   OperatorCostModel(const ChipConstants& chip, const CostConstants& constants, const OperatorConstants& operators);
 
@@ -51,9 +51,9 @@ class OperatorCostModel {
   Bytes temporary(std::span<const Operator> operators, const Execution& execution, double tolerance) const;
 
   // The matmul of one serial step, as it is planned.
-  MatmulPlan plan(const Operator& op, const Execution& execution) const;
+  PassPlan plan(const Operator& op, const Execution& execution) const;
 
-  const MatmulPlanner& planner() const { return planner_; }
+  const PassPlanner& planner() const { return planner_; }
 
  private:
   CycleCost matmul_cost(const Operator& op, const Execution& execution) const;
@@ -62,7 +62,7 @@ class OperatorCostModel {
 
   ChipConstants chip_;
   CostConstants constants_;
-  MatmulPlanner planner_;
+  PassPlanner planner_;
   std::unique_ptr<const NetworkCostModel> network_;  // none: graphs without convolutions only
 };
 

@@ -87,6 +87,7 @@ class Resolver {
     IpuConstants& constants = plan_->constants;
     constants.chip = read_chip_constants(reader);
     constants.cost = read_cost_constants(reader);
+    constants.passes = read_pass_constants(reader);
     constants.loss_scaling = read_loss_scaling_constants(reader);
     constants.system = read_system_constants(reader);
     constants.software = read_software_constants(reader);
@@ -95,7 +96,7 @@ class Resolver {
       read_network_constants(reader, constants);
       plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost, *constants.operators);
     } else {
-      plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost);
+      plan_->costs = std::make_unique<OperatorCostModel>(constants.chip, constants.cost, constants.passes);
     }
     plan_->constant_ids = reader.read_ids();
   }

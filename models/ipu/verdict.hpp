@@ -20,7 +20,7 @@ namespace podsim::ipu {
 inline constexpr std::array<const char*, 5> k_trainer_averages = {
     "hf-gpt2-wikitext103", "hf-bert-base-phase2", "og-gpt2-wikitext2", "og-roberta-base-wikitext2", "og-bert-base-ner"};
 inline constexpr int k_lowest_trainer_pct = 18;
-inline constexpr int k_highest_trainer_pct = 103;
+inline constexpr int k_highest_trainer_pct = 99;
 
 // Every IPU in use and, when optimizer state is off-chip, the Streaming Memory of every machine.
 MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& costs);

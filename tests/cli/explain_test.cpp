@@ -101,8 +101,8 @@ TEST_CASE("explain: problems of an operator are told at once and end with 2") {
             "operator:1:26: kernel: reaches over 99 of a padded height of 56; expected a smaller kernel or "
             "more padding\n"));
   CHECK(has(result.err,
-            "command line: workload.precision: single operators are not estimated in bf16; expected "
-            "fp16.16, fp16.32 or fp32\n"));
+            "command line: workload.precision: \"bf16\" is not a multiply mode of this chip for a single operator; "
+            "expected fp16.16, fp16.32 or fp32\n"));
   CHECK(has(result.err,
             "command line: ipu.matmul_proportion: is not the one proportion of a single operator; expected "
             "a number above 0 and up to 1\n"));
@@ -113,6 +113,9 @@ TEST_CASE("explain: problems of an operator are told at once and end with 2") {
   CHECK(has(
       explain("op dense 8x8x8 --system sn30").err,
       "operator:1:1: single operators are not estimated on systems like sn30; expected a system of another family"));
+  CHECK(has(explain("op dense 8x8x8 --system gc2-c2").out, "fp16.32"));
+  CHECK(has(explain("op dense 8x8x8 --system gc2-c2 --set workload.precision=fp16.16").err,
+            "is not a multiply mode of this chip for a single operator; expected fp16.32 or fp32"));
   CHECK(has(explain("op dense 8x8x8 tiles9999").err,
             "operator:1:1: tiles: is 9999, more than the chip has; expected up to 1472"));
   CHECK(has(explain("key precision --system pod4").err, "option --system belongs to `explain op`"));

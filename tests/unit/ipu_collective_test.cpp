@@ -14,7 +14,7 @@ using namespace podsim::test;
 
 namespace {
 
-constexpr double k_ring = 9.3e9;
+constexpr double k_ring = 9.12e9;
 constexpr double k_gateway = k_ring * 25 / 32;
 constexpr double k_message = 1.6e-6;
 constexpr double k_gateway_message = 5e-6;

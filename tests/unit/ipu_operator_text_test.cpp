@@ -56,6 +56,7 @@ TEST_CASE("operator text: three sizes are a convolution along one axis") {
 TEST_CASE("operator text: options may be written in full, kinds by their other names") {
   CHECK(parsed("conv2d 4x64x56x56 to 64 kernel=3 stride=2 padding=1 groups=64").text ==
         parsed("conv 4x64x56x56 -> 64 k3 s2 p1 g64").text);
+  CHECK(parsed("conv 4x64x56x56->64 k3").text == parsed("conv 4x64x56x56 \u2192 64 k3").text);
   CHECK(parsed("linear 8x16x32").text == "dense 8x16x32 training");
   CHECK(parsed("gemm 8x16x32").text == "matmul 8x16x32");
 }
@@ -89,9 +90,11 @@ TEST_CASE("operator text: what is wrong is told at its column") {
         "operator:1:7: dense: \"4x0x4\" is not rows x inputs x outputs; expected whole numbers from 1 to 100000000, "
         "with x between them\n");
   CHECK(problems("conv 4x4x8x8 k3") ==
-        "operator:1:14: conv: does not say what comes out; expected -> and the channels that come out\n");
+        "operator:1:14: conv: does not say what comes out; expected -> and the channels that come out, in quotes, or "
+        "to and them\n");
   CHECK(problems("lstm 4x8 -> 0 t3") ==
-        "operator:1:13: lstm: \"0\" is no number from 1; expected -> and the size of the state\n");
+        "operator:1:13: lstm: \"0\" is no number from 1; expected -> and the size of the state, in quotes, or to and "
+        "it\n");
   CHECK(problems("conv 4x4x8x8 -> 8 q3") ==
         "operator:1:19: conv: \"q3\" has no meaning here; expected one of kernel, stride, padding, dilation, groups, "
         "tiles, training, inference, first\n");

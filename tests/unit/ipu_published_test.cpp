@@ -44,7 +44,7 @@ TEST_CASE("published: BERT-Large SQuAD with PyTorch on a Bow Pod16, within 5 %")
   CHECK(near(sequences_per_s(ran), 1009, 0.05));
 }
 
-// Worked values of the cost model for this run: pipeline 12.682 s, full cycle 6.185 ms, reduction 108 ms, streaming 98
+// Worked values of the cost model for this run: pipeline 12.67 s, full cycle 6.179 ms, reduction 111 ms, streaming 99
 // ms.
 TEST_CASE("published: the parts of a BERT-Large step are those of the worked example, within 1 %") {
   const Ran ran = run_of(experiment("bert-large-bow-pod16"));
@@ -53,13 +53,13 @@ TEST_CASE("published: the parts of a BERT-Large step are those of the worked exa
   for (const SegmentId segment : ran.lowered.program.marks.at("full cycle")) {
     full_cycle += ran.result.segment_duration[segment.index()];
   }
-  CHECK(near(full_cycle.duration().in_base(), 6.185e-3, 0.01));
-  CHECK(near(ran.part_s(CostCategory::collective), 0.108, 0.01));
-  CHECK(near(ran.part_s(CostCategory::off_chip_memory), 0.098, 0.01));
+  CHECK(near(full_cycle.duration().in_base(), 6.179e-3, 0.01));
+  CHECK(near(ran.part_s(CostCategory::collective), 0.1106, 0.01));
+  CHECK(near(ran.part_s(CostCategory::off_chip_memory), 0.0991, 0.01));
   const double update = ran.part_s(CostCategory::collective) + ran.part_s(CostCategory::off_chip_memory) +
                         ran.part_s(CostCategory::weight_update);
   const double call = plan.constants.software.call_overhead.in_base();
-  CHECK(near(ran.step_s() - update - call, 12.682, 0.01));
+  CHECK(near(ran.step_s() - update - call, 12.67, 0.01));
 }
 
 // Worked predictions of the cost model, and the published throughputs they stand for.
@@ -70,9 +70,9 @@ TEST_CASE("published: runs on POD64 and two Bow Pod64 are those of the worked ex
     double measured;
     double reduction_s;
   };
-  for (const Expected& expected : {Expected{"bert-large-mlperf-v1.1-pod64", 4929, 4802.7, 0.126},
-                                   Expected{"bert-large-mlperf-v2.0-bow-pod128", 12676, 12906.3, 0.138},
-                                   Expected{"bert-large-bow-pod64", 19545, 19353, 0.135}}) {
+  for (const Expected& expected : {Expected{"bert-large-mlperf-v1.1-pod64", 4916, 4802.7, 0.129},
+                                   Expected{"bert-large-mlperf-v2.0-bow-pod128", 12914, 12906.3, 0.141},
+                                   Expected{"bert-large-bow-pod64", 19543, 19353, 0.138}}) {
     CAPTURE(expected.name);
     const Ran ran = run_of(experiment(expected.name));
     CHECK(near(sequences_per_s(ran), expected.predicted, 0.01));
@@ -165,7 +165,7 @@ TEST_CASE("published: pipeline times of SQuAD and GPT-2 are those of the worked 
     return ipu::estimate_step(inputs, costs).pipeline.duration().in_base();
   };
   const Ran pod64 = run_of(experiment("bert-large-mlperf-v1.1-pod64"));
-  CHECK(near(pipeline_s(pod64), 0.4858, 0.001));
-  CHECK(near(pipeline_s(squad), 0.1735, 0.001));
-  CHECK(near(pipeline_s(gpt2), 0.0937, 0.001));
+  CHECK(near(pipeline_s(pod64), 0.4848, 0.001));
+  CHECK(near(pipeline_s(squad), 0.1746, 0.001));
+  CHECK(near(pipeline_s(gpt2), 0.0924, 0.001));
 }

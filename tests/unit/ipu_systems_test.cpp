@@ -111,9 +111,8 @@ TEST_CASE("systems: the Mk1 multiplies single precision at a quarter of its half
   const Plan c2 =
       plan_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"), {"workload.precision=\"fp32\""});
   const ipu::IpuConstants& constants = dynamic_cast<const ipu::IpuPlan&>(*c2.family_plan).constants;
-  const ipu::AmpConstants& single = constants.cost.planner.modes[2];
-  const double per_cycle =
-      6.0 * static_cast<double>(single.input_grain * single.output_grain) / (single.six_rows / cycles(1));
+  const ipu::PassMode& single = constants.passes.modes[2];
+  const double per_cycle = static_cast<double>(single.input_grain * single.output_grain) / single.row_slots;
   CHECK(per_cycle == doctest::Approx(8));
   CHECK(constants.chip.peak[2].in_base() == doctest::Approx(2 * 8 * 1216 * 1.6e9).epsilon(1e-3));
   CHECK(problems_of(bert_base("gc2-c2", "[6, 6]", 1, "optimizer_state_offchip = false\n"),

@@ -145,7 +145,7 @@ TEST_CASE("verdict: more Streaming Memory than an IPU gets by default is said to
   CHECK(plan_of(k_training).family->notes(plan_of(k_training)).front() ==
         "the trainer's own time per update is not included: published averages of whole trainer runs "
         "(hf-gpt2-wikitext103, hf-bert-base-phase2, og-gpt2-wikitext2, og-roberta-base-wikitext2, og-bert-base-ner) "
-        "reached 18 to 103 % of the rate predicted for them");
+        "reached 18 to 99 % of the rate predicted for them");
   const Plan other = plan_of(k_training, {"software=\"poplar-popart\""});
   CHECK(other.family->notes(other).empty());
   const Plan plan = plan_of(k_training, {"system.streaming.memory_per_ipu=\"100 MiB\""});

@@ -46,7 +46,8 @@ const VerbSpec& validate_spec() {
       "Simulate published measurements and compare.",
       "Without files: those that are shipped. Exit code 1 when no case ran, a memory point is judged wrong or, with\n"
       "--tolerance, a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never "
-      "counted.",
+      "counted.\nSingle operators are listed and judged where nothing else is compared, and summed up by kind "
+      "elsewhere.",
       {{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
        {"format", "NAME", "text (default), json or csv"},
        {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},

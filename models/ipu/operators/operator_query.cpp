@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "models/ipu/operators/operator_estimator.hpp"
 #include "models/ipu/operators/operator_text.hpp"
@@ -35,14 +36,14 @@ void warn_without_effect(const Value& table, const std::string& prefix, Diagnost
   }
 }
 
-std::string precision_of(const Value& document, Diagnostics& diagnostics) {
-  const bool half_partials = read_boolean(document, "ipu.enable_half_partials").value_or(true);
+std::string precision_of(const Value& document, const ChipConstants& chip, Diagnostics& diagnostics) {
+  const bool half_partials = chip.half_partials && read_boolean(document, "ipu.enable_half_partials").value_or(true);
   const std::string implied = half_partials ? "fp16.16" : "fp16.32";
   const std::string precision = read_text(document, "workload.precision").value_or(implied);
-  if (precision == "fp16.16" || precision == "fp16.32" || precision == "fp32") return precision;
-  const Value* written = document.find("workload.precision");
-  diagnostics.error(written != nullptr ? written->place() : document.place(), "workload.precision",
-                    fmt::format("single operators are not estimated in {}", precision), "fp16.16, fp16.32 or fp32");
+  if (precision == "fp16.32" || precision == "fp32" || (precision == "fp16.16" && chip.half_partials)) return precision;
+  diagnostics.error(document.find("workload.precision")->place(), "workload.precision",
+                    fmt::format("\"{}\" is not a multiply mode of this chip for a single operator", precision),
+                    chip.half_partials ? "fp16.16, fp16.32 or fp32" : "fp16.32 or fp32");
   return implied;
 }
 
@@ -137,10 +138,10 @@ Table shares_table(const OperatorCost& cost) {
 std::optional<OperatorEstimate> answer(const OperatorQuery& query, Diagnostics& diagnostics) {
   const std::optional<WrittenOperator> written = parse_operator(query.text, query.place, diagnostics);
   warn_without_effect(query.document, "", diagnostics);
-  const std::string precision = precision_of(query.document, diagnostics);
-  const double proportion = proportion_of(query.document, diagnostics);
   ConstantReader reader(query.constants);
   ChipConstants chip = read_chip_constants(reader);
+  const std::string precision = precision_of(query.document, chip, diagnostics);
+  const double proportion = proportion_of(query.document, diagnostics);
   const OperatorConstants constants = read_operator_constants(reader);
   if (!written || diagnostics.has_errors()) return std::nullopt;
   const std::int64_t tiles = written->description.tiles;

@@ -89,8 +89,8 @@ class Parser {
 
   void read_outputs() {
     const std::string expected = spec_->kind == WrittenKind::lstm || spec_->kind == WrittenKind::gru
-                                     ? "-> and the size of the state"
-                                     : "-> and the channels that come out";
+                                     ? "-> and the size of the state, in quotes, or to and it"
+                                     : "-> and the channels that come out, in quotes, or to and them";
     const bool arrow = at_ + 1 < tokens_.size() && (tokens_[at_].text == "->" || tokens_[at_].text == "to");
     if (!arrow) {
       const int column = at_ < tokens_.size() ? tokens_[at_].column : end();

@@ -6,13 +6,23 @@
 namespace podsim::ipu {
 
 std::vector<Token> tokens_of(const std::string& text) {
+  static constexpr std::array<std::string_view, 2> k_arrows = {"->", "\u2192"};
   std::vector<Token> tokens;
+  bool open = false;  // whether the next character continues the last token
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = text.find_first_not_of(" \t", at);
-    if (begin == std::string::npos) break;
-    const std::size_t end = std::min(text.find_first_of(" \t", begin), text.size());
-    tokens.push_back({text.substr(begin, end - begin), static_cast<int>(begin)});
-    at = end;
+    const std::string_view rest = std::string_view(text).substr(at);
+    const auto arrow = std::ranges::find_if(k_arrows, [&](std::string_view a) { return rest.starts_with(a); });
+    if (arrow != k_arrows.end()) {
+      tokens.push_back({"->", static_cast<int>(at)});
+      open = false;
+      at += arrow->size();
+      continue;
+    }
+    const bool blank = rest.front() == ' ' || rest.front() == '\t';
+    if (!blank && !open) tokens.push_back({"", static_cast<int>(at)});
+    if (!blank) tokens.back().text += rest.front();
+    open = !blank;
+    ++at;
   }
   return tokens;
 }

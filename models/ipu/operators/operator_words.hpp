@@ -18,6 +18,7 @@ struct Token {
   int column = 0;  // from 0
 };
 
+// Words between blanks; an arrow, -> or its one character, is a word of its own wherever it stands.
 std::vector<Token> tokens_of(const std::string& text);
 
 // From 0 to k_largest_size.

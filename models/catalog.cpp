@@ -10,10 +10,13 @@
 #include "models/workloads/bert.hpp"
 #include "models/workloads/deberta.hpp"
 #include "models/workloads/distilbert.hpp"
+#include "models/workloads/efficientnet.hpp"
 #include "models/workloads/gpt2.hpp"
 #include "models/workloads/gptj.hpp"
 #include "models/workloads/llama.hpp"
+#include "models/workloads/mobilenet_v3.hpp"
 #include "models/workloads/mpnet.hpp"
+#include "models/workloads/resnet.hpp"
 #include "models/workloads/roberta.hpp"
 #include "models/workloads/single_operator.hpp"
 #include "models/workloads/t5.hpp"
@@ -32,13 +35,17 @@ Catalog make_catalog() {
   catalog.model_kinds.push_back(std::make_unique<Bert>());
   catalog.model_kinds.push_back(std::make_unique<DeBerta>());
   catalog.model_kinds.push_back(std::make_unique<DistilBert>());
+  catalog.model_kinds.push_back(std::make_unique<EfficientNet>());
   catalog.model_kinds.push_back(std::make_unique<Gpt2>());
   catalog.model_kinds.push_back(std::make_unique<GptJ>());
   catalog.model_kinds.push_back(std::make_unique<Hubert>());
   catalog.model_kinds.push_back(std::make_unique<Llama>());
   catalog.model_kinds.push_back(std::make_unique<Mistral>());
+  catalog.model_kinds.push_back(std::make_unique<MobileNetV3>());
   catalog.model_kinds.push_back(std::make_unique<MpNet>());
   catalog.model_kinds.push_back(std::make_unique<MT5>());
+  catalog.model_kinds.push_back(std::make_unique<ResNet>());
+  catalog.model_kinds.push_back(std::make_unique<ResNext>());
   catalog.model_kinds.push_back(std::make_unique<Roberta>());
   catalog.model_kinds.push_back(std::make_unique<SingleMatmul>());
   catalog.model_kinds.push_back(std::make_unique<SingleRelu>());

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "models/ipu/ipu_plan.hpp"
+#include "models/ipu/network_case.hpp"
 #include "models/ipu/operators/operator_case.hpp"
 #include "sim/plan/case_row.hpp"
 #include "sim/plan/plan.hpp"
@@ -29,13 +30,6 @@ TableKind kind_of(const CaseRow& row) {
   std::vector<std::string> columns;
   for (const auto& [column, text] : row.cells) columns.push_back(column);
   return kind_of(columns);
-}
-
-// Their operators are not modelled; a better reason than the layers that their rows do not have.
-bool is_convolution_network(std::string_view model) {
-  static constexpr std::array<std::string_view, 5> k_begins{"resnet", "resnext", "efficientnet", "mobilenet", "unet"};
-  return std::any_of(k_begins.begin(), k_begins.end(),
-                     [&](std::string_view begin) { return model.starts_with(begin); });
 }
 
 // The smallest pod with at least so many IPUs.
@@ -138,8 +132,9 @@ class RowToExperiment {
 
   void read_model() {
     const std::string model = cells_.required("model_config");
-    if (is_convolution_network(model)) return cells_.skip(fmt::format("{} is a convolution network", model));
-    cells_.set("model.config", model);
+    network_ = is_convolution_network(model);
+    model_ = network_ ? network_model(model) : model;
+    cells_.set("model.config", model_);
     const std::string head = cells_.required("head");
     cells_.set("model.head", head);
     if (!cells_.cell("vocab_size").empty()) cells_.set("model.vocab_size", cells_.count("vocab_size", 1));
@@ -166,6 +161,7 @@ class RowToExperiment {
     if (const auto micro_batch = cells_.required_count("micro_batch")) {
       cells_.set("workload.micro_batch_size", *micro_batch);
     }
+    if (network_) return;
     cells_.set("workload.packing_factor", cells_.number("packing_factor", 1.0));
     if (!cells_.cell("masked_tokens").empty()) {
       cells_.set("workload.masked_tokens", cells_.count("masked_tokens", 1));
@@ -175,6 +171,7 @@ class RowToExperiment {
   void read_numerics() {
     read_precision();
     if (!inference_) read_optimizer();
+    if (network_) return;
     cells_.set("workload.split_qkv", cells_.boolean("split_qkv", false));
     cells_.set("workload.attention_dropout", cells_.boolean("attention_dropout", true));
     cells_.set("workload.ffn_dropout", cells_.boolean("ffn_dropout", false));
@@ -211,7 +208,8 @@ class RowToExperiment {
     const auto known = std::ranges::find(k_optimizers, word, &std::pair<std::string_view, std::string_view>::first);
     if (known == k_optimizers.end()) return cells_.skip(fmt::format("optimizer \"{}\" is not known", written));
     cells_.set("workload.optimizer", std::string(known->second));
-    const std::int64_t bytes = cells_.count("first_moment_bytes", kind_ == TableKind::memory_points ? 2 : 4);
+    const bool half_moment = network_ || kind_ == TableKind::memory_points;
+    const std::int64_t bytes = cells_.count("first_moment_bytes", half_moment ? 2 : 4);
     if (bytes != 2 && bytes != 4) cells_.skip(fmt::format("first_moment_bytes {} is neither 2 nor 4", bytes));
     cells_.set("workload.first_moment_format", bytes == 2 ? "float16" : "float32");
   }
@@ -229,7 +227,7 @@ class RowToExperiment {
     if (!inference_) {
       const char* column =
           cells_.has_column("gradient_accumulation") ? "gradient_accumulation" : "gradient_accumulation_steps";
-      if (const auto steps = cells_.required_count(column)) cells_.set("ipu.gradient_accumulation_steps", *steps);
+      read_accumulation(column);
     }
     cells_.set(inference_ ? "ipu.inference_device_iterations" : "ipu.device_iterations",
                cells_.count("device_iterations", 1));
@@ -237,16 +235,40 @@ class RowToExperiment {
       cells_.set("ipu.instances", cells_.count("hosts_or_instances", 1));
     }
     if (inference_) cells_.set("ipu.sharded_execution_for_inference", true);  // as the library runs it
-    read_layers();
-    cells_.set_numbers("ipu.matmul_proportion", "matmul_proportion", 0.6);
+    network_ ? read_network() : read_layers();
+    cells_.set_numbers(inference_ && network_ ? "ipu.inference_matmul_proportion" : "ipu.matmul_proportion",
+                       "matmul_proportion", network_ ? usual_proportion(model_) : 0.6);
+    read_state();
+    if (network_) return;
     cells_.set(inference_ ? "ipu.inference_embedding_serialization_factor" : "ipu.embedding_serialization_factor",
                cells_.count("embedding_serialization_factor", 1));
-    const bool off_chip = cells_.cell("software") != "poplar-tensorflow2";
-    cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", off_chip));
-    cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));
     if (!cells_.cell("auto_loss_scaling").empty()) {
       cells_.set("ipu.auto_loss_scaling", cells_.boolean("auto_loss_scaling", false));
     }
+  }
+
+  // How many micro-batches an update has does not change the memory of networks, as long as there are several.
+  void read_accumulation(const char* column) {
+    if (network_ && kind_ == TableKind::memory_points) {
+      cells_.set("ipu.gradient_accumulation_steps", cells_.count(column, 16));
+    } else if (const auto steps = cells_.required_count(column)) {
+      cells_.set("ipu.gradient_accumulation_steps", *steps);
+    }
+  }
+
+  void read_state() {
+    if (inference_ && network_) return;
+    const bool on_chip = cells_.cell("software").starts_with("poplar-tensorflow");
+    cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", !on_chip));
+    cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));
+  }
+
+  void read_network() {
+    ipus_per_replica_ = cells_.required_count("ipus_per_replica").value_or(1);
+    read_network_layers(cells_, ipus_per_replica_, inference_);
+    if (inference_) return;
+    read_network_recompute(cells_, ipus_per_replica_);
+    cells_.set("ipu.distributed_batch_norm_replicas", cells_.count("distributed_batch_norm_replicas", 1));
   }
 
   void read_layers() {
@@ -288,13 +310,16 @@ class RowToExperiment {
       cells_.skip(fmt::format("hardware \"{}\" is not known", hardware));
     }
     cells_.set("system", pod);
-    cells_.set("software", cells_.text("software", "poplar-pytorch"));
+    const std::string software = cells_.text("software", "poplar-pytorch");
+    cells_.set("software", network_ ? network_software(software, cells_.cell("sdk")) : software);
   }
 
   CaseRowReader cells_;
   TableKind kind_;
   PublishedCase result_;
   bool inference_ = false;
+  bool network_ = false;  // of convolutions
+  std::string model_;
   std::int64_t replicas_ = 1;
   std::int64_t ipus_per_replica_ = 1;
 };

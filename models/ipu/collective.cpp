@@ -1,5 +1,7 @@
 #include "models/ipu/collective.hpp"
 
+#include <algorithm>
+
 namespace podsim::ipu {
 namespace {
 
@@ -67,8 +69,13 @@ void ReplicaReduction::add_ring(ProgramBuilder& builder, Ring ring, const std::s
   blocks.emplace_back(Repeat{rounds * (members - 1), name, {builder.add(std::move(segment))}});
 }
 
-SimTime reduction_time(std::int64_t replicas, std::int64_t replicas_in_pod,
-                       const std::vector<PlacedParameters>& parameters, const LinkConstants& links) {
+SimTime reduction_time(std::int64_t replicas, const std::vector<PlacedParameters>& parameters,
+                       const SystemConstants& system) {
+  const LinkConstants& links = system.links;
+  const auto ipus = static_cast<std::int64_t>(parameters.size());
+  const std::int64_t replicas_in_pod = ipu::replicas_in_pod(replicas, ipus, system);
+  const bool leaves_pod = links.one_ring && replicas * ipus > system.ipus_per_pod;
+  const Bandwidth slowest = leaves_pod ? std::min(links.ring_bandwidth, links.gateway_bandwidth) : links.ring_bandwidth;
   const std::int64_t pods = replicas / replicas_in_pod;
   Bytes in_pod;  // through a hop in a step
   Bytes between;
@@ -77,9 +84,9 @@ SimTime reduction_time(std::int64_t replicas, std::int64_t replicas_in_pod,
     in_pod += Bytes(placed.element_bytes * owned);
     between += Bytes(placed.element_bytes * share(owned, pods));
   }
-  const Bandwidth gateway = links.ring_bandwidth * links.gateway_factor;
-  const SimTime in_pod_step = to_sim_time(links.message_latency) + to_sim_time(in_pod.size() / links.ring_bandwidth);
-  const SimTime between_step = to_sim_time(links.gateway_latency) + to_sim_time(between.size() / gateway);
+  const SimTime in_pod_step = to_sim_time(links.ring_latency) + to_sim_time(in_pod.size() / slowest);
+  const SimTime between_step =
+      to_sim_time(links.gateway_latency) + to_sim_time(between.size() / links.gateway_bandwidth);
   return 2 * (replicas_in_pod - 1) * in_pod_step + 2 * (pods - 1) * between_step;
 }
 

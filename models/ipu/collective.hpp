@@ -40,8 +40,9 @@ class ReplicaReduction {
 };
 
 // The same as a formula: 2 (Rp - 1) (latency + V / Rp / ring bandwidth), and between pods
-// 2 (Q - 1) (GW latency + V / Rp / Q / (ring bandwidth · GW factor)); chunks are rounded up to whole elements.
-SimTime reduction_time(std::int64_t replicas, std::int64_t replicas_in_pod,
-                       const std::vector<PlacedParameters>& parameters, const LinkConstants& links);
+// 2 (Q - 1) (GW latency + V / Rp / Q / GW bandwidth); chunks are rounded up to whole elements. Replicas of one IPU form
+// one ring over all pods: Rp is all of them, and a step takes as long as its slowest hop, that from pod to pod.
+SimTime reduction_time(std::int64_t replicas, const std::vector<PlacedParameters>& parameters,
+                       const SystemConstants& system);
 
 }  // namespace podsim::ipu

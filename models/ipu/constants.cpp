@@ -14,7 +14,8 @@ LinkConstants read_links(ConstantReader& reader) {
   links.neighbour_bandwidth = reader.bandwidth("system.ipu_link.bandwidth");
   links.message_latency = reader.time("system.ipu_link.latency");
   links.ring_bandwidth = reader.bandwidth("system.ring.bandwidth");
-  links.gateway_factor = reader.number("system.gateway.factor");
+  links.ring_latency = links.message_latency;
+  links.gateway_bandwidth = links.ring_bandwidth * reader.number("system.gateway.factor");
   links.gateway_latency = reader.time("system.gateway.latency");
   links.streaming_bandwidth = reader.bandwidth("system.streaming.bandwidth");
   links.streaming_memory = reader.data("system.streaming.memory");

@@ -43,6 +43,10 @@ struct CostConstants {
   double optimizer_passes = 0;  // over single-precision state
   std::int64_t optimizer_launches_lamb = 0;  // per tensor
   std::int64_t optimizer_launches_other = 0;
+  // Of networks of convolutions, whose optimizers keep one moment in half precision.
+  double optimizer_passes_momentum = 0;  // over half-precision parameters
+  std::int64_t optimizer_launches_momentum = 0;
+  std::int64_t optimizer_launches_lars = 0;
   friend bool operator==(const CostConstants&, const CostConstants&) = default;
 };
 
@@ -59,8 +63,11 @@ struct LinkConstants {
   Bandwidth neighbour_bandwidth;    // to the next IPU of a pipeline
   Duration message_latency;         // fixed cost of a message between IPUs
   Bandwidth ring_bandwidth;         // a hop of a replica ring inside a pod, shared by all pipeline positions
-  double gateway_factor = 0;        // ring bandwidth between pods over that inside one
+  Duration ring_latency;            // per step of it
+  bool one_ring = false;            // replicas of all pods form one ring, not one in each pod and one between them
+  Bandwidth gateway_bandwidth;      // a hop of a ring from pod to pod
   Duration gateway_latency;         // per step of a ring between pods
+  Duration norm_exchange_latency;   // a step of the exchange of a norm's statistics between replicas
   Bandwidth streaming_bandwidth;    // streaming memory of one machine
   Bytes streaming_memory;           // of one machine
   Bytes streaming_memory_per_ipu;   // an IPU's share unless it asks for more
@@ -99,6 +106,7 @@ struct MemoryConstants {
   double embedding_and_head_layers = 0;  // layers' worth of code of embedding and head together
   Bytes code_off_chip;                   // more when optimizer state is off-chip
   Bytes code_replicated;                 // more when replicated or sharded
+  Bytes code_convolution;                // all of it, in training of a network of convolutions
   double code_inference_factor = 0;
   Bytes loss_scaling;            // automatic loss scaling, on any IPU
   Bytes loss_scaling_embedding;  // and on the IPU of the embedding

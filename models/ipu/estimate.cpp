@@ -4,11 +4,17 @@
 #include <vector>
 
 #include "models/ipu/collective.hpp"
+#include "models/ipu/norm_exchange.hpp"
 #include "models/ipu/stage_work.hpp"
 #include "models/ipu/update_cost.hpp"
 
 namespace podsim::ipu {
 namespace {
+
+SimTime host_input_time(const MemoryInputs& in) {
+  const LinkConstants& links = in.constants.system.links;
+  return to_sim_time(in.graph.host_input.size() / std::min(links.host_bandwidth, links.host_link_bandwidth));
+}
 
 // Time of each training stage on its IPU.
 std::vector<SimTime> stage_times(const MemoryInputs& in, const OperatorCostModel& costs) {
@@ -17,12 +23,13 @@ std::vector<SimTime> stage_times(const MemoryInputs& in, const OperatorCostModel
   for (int stage = 0; stage < in.pipeline.training_stages(); ++stage) {
     SimTime total;
     for (const StageStep& step : stage_steps(in, stage)) {
-      for (const WorkOp& op : works[step.block].phase(step.phase)) total += op.cost.total();
+      for (const WorkOp& op : works[step.block].phase(step.phase)) {
+        total += op.cost.total() + norm_exchange_time(op.statistics, in.setup, in.constants.system.links);
+      }
     }
     times.push_back(total);
   }
-  const LinkConstants& links = in.constants.system.links;
-  times[0] += to_sim_time(in.graph.host_input.size() / std::min(links.host_bandwidth, links.host_link_bandwidth));
+  if (!in.graph.convolutional()) times[0] += host_input_time(in);
   return times;
 }
 
@@ -36,11 +43,12 @@ SimTime cycle_time(const MemoryInputs& in, const std::vector<SimTime>& stages, s
   SimTime time = *std::max_element(by_ipu.begin(), by_ipu.end());
   if (Pipeline::active(0, cycle, in.setup.gradient_accumulation_steps)) {
     time = std::max(time, to_sim_time(host_process_time(in.setup, in.settings, in.constants.software)));
+    if (in.graph.convolutional()) time = std::max(time, host_input_time(in));
   }
   if (in.pipeline.forward_stages() > 1) {
     const LinkConstants& links = in.constants.system.links;
-    time +=
-        2 * (to_sim_time(links.message_latency) + to_sim_time(in.graph.boundary.size() / links.neighbour_bandwidth));
+    time += 2 * (to_sim_time(links.message_latency) +
+                 to_sim_time(largest_copy(in.graph, in.pipeline).size() / links.neighbour_bandwidth));
   }
   return time;
 }
@@ -74,8 +82,7 @@ StepEstimate estimate_step(const MemoryInputs& in, const OperatorCostModel& cost
     estimate.pipeline += cycle_time(in, stages, cycle) + cycle_time(in, stages, accumulation + cycle);
   }
   const std::int64_t replicas = in.setup.replication_factor;
-  const std::int64_t in_pod = replicas_in_pod(replicas, in.setup.ipus_per_replica, in.constants.system);
-  estimate.reduction = reduction_time(replicas, in_pod, parameters, in.constants.system.links);
+  estimate.reduction = reduction_time(replicas, parameters, in.constants.system);
   estimate.streaming = streaming_time(in, parameters);
   for (const PlacedParameters& placed : parameters) {
     const Duration time = optimizer_time(placed, in.settings.optimizer, in.constants);

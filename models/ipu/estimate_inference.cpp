@@ -37,7 +37,8 @@ CallParts call_parts(const MemoryInputs& in, const OperatorCostModel& costs) {
   }
   parts.input = to_sim_time(in.graph.host_input.size() / host_share(in, links.host_bandwidth));
   parts.results = to_sim_time(in.setup.inference.results.size() / host_share(in, links.host_output_bandwidth));
-  parts.copy = to_sim_time(links.message_latency) + to_sim_time(in.graph.boundary.size() / links.neighbour_bandwidth);
+  parts.copy = to_sim_time(links.message_latency) +
+               to_sim_time(largest_copy(in.graph, in.pipeline).size() / links.neighbour_bandwidth);
   return parts;
 }
 

@@ -16,6 +16,7 @@
 #include "models/ipu/report_tables.hpp"
 #include "models/ipu/resolve.hpp"
 #include "models/ipu/shared_parts.hpp"
+#include "models/ipu/stage_work.hpp"
 #include "models/ipu/verdict.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
@@ -39,6 +40,7 @@ bool accumulates_by_default(const IpuPlan& plan) {
 FlopCount recompute_flop(const Plan& plan, const Pipeline& pipeline) {
   FlopCount total;
   if (!plan.settings.recompute) return total;
+  if (own(plan).setup.recomputes_in_segments()) return plan.graph.forward_flop();
   for (int stage = 0; stage + 1 < pipeline.forward_stages(); ++stage) {
     for (const std::size_t block : pipeline.forward()[static_cast<std::size_t>(stage)].blocks) {
       for (const Operator& op : plan.graph.blocks[block].forward) total += op.flop_count();
@@ -111,6 +113,10 @@ ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
   const Pipeline& pipeline = own(plan).parts->prepared(plan, own(plan)).pipeline;
   ScheduleFacts facts;
   facts.kind = pipeline.forward_stages() > 1 ? "pipelined, lock step" : "one IPU";
+  if (setup.recomputes_in_segments()) {
+    const auto segments = recompute_segments(plan.graph, setup, pipeline.forward().front());
+    facts.kind = fmt::format("one IPU, recomputed in {} segments", segments.size());
+  }
   facts.forward_stages = pipeline.forward_stages();
   facts.stages = pipeline.training_stages();
   facts.cycles_per_update = pipeline.cycles(setup.gradient_accumulation_steps);

@@ -138,6 +138,8 @@ class Resolver {
     config_.instances = read<std::int64_t>("instances");
     config_.n_ipu = read<std::int64_t>("n_ipu");
     limit(config_.n_ipu, "n_ipu", k_most_ipus);
+    config_.recompute_segments = read<std::int64_t>("recompute_segments");
+    config_.distributed_batch_norm_replicas = read<std::int64_t>("distributed_batch_norm_replicas");
     read_io_tiles();
     note_overtaken_keys();
     const Value* on_host = merged_.table.find("execute_encoder_on_cpu_for_generation");

@@ -333,6 +333,19 @@ void add_own(std::vector<Key>& keys) {
                            {"as replication_factor", "as replication_factor"},
                            1.0}),
                      "as many as the replicas take"));
+  own.push_back(make({"recompute_segments",
+                      integer,
+                      whole(0),
+                      "parts of a convolution network on one IPU that run forward again before their backward; -1: "
+                      "every unit",
+                      {"the forward runs twice", "keeps what enters a part, and the activations of one part"},
+                      -1.0}));
+  own.push_back(make({"distributed_batch_norm_replicas",
+                      integer,
+                      whole(1),
+                      "replicas that share the statistics of their batch norms",
+                      {"an exchange between replicas per norm and phase", ""},
+                      1.0}));
   Key io = with(make({"io_tiles",
                       integer,
                       {},

@@ -46,7 +46,9 @@ struct RunSetup {
   bool optimizer_state_offchip = true;
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
-  bool auto_loss_scaling = false;  // a histogram of every float16 gradient; training only
+  std::int64_t recompute_segments = 0;               // of one IPU, each run again before its backward; -1: every block
+  std::int64_t distributed_batch_norm_replicas = 1;  // that share the statistics of their norms
+  bool auto_loss_scaling = false;                    // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
   InferenceSetup inference;  // without meaning in training
 
@@ -59,6 +61,8 @@ struct RunSetup {
   Execution execution(std::size_t ipu, BlockKind kind) const {
     return {mode, matmul_proportion[ipu], serial_steps(kind)};
   }
+  // Whether one IPU runs its forward again before the backward, part by part.
+  bool recomputes_in_segments() const { return recompute_segments != 0; }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
 };
@@ -85,7 +89,7 @@ class IpuPlan : public FamilyPlan {
   IpuConstants constants;
   std::shared_ptr<const OperatorCostModel> costs;        // with its cache of matmul plans
   std::shared_ptr<SharedParts> parts;                    // what it shares with other plans; never null
-  const void* constants_identity = nullptr;              // of the set that `constants` were read from
+  const void* constants_identity = nullptr;              // of their source, as long as `parts` live
   mutable std::shared_ptr<const PreparedPlan> prepared;  // once somebody asked for it: see SharedParts::prepared
   PodShape pod;
   std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run

@@ -59,6 +59,7 @@ class TrainingLowering : private ReplicaLowering {
                          [&](std::size_t position, const StageStep& step) { add_step(segment, own, position, step); });
       }
     }
+    norms_.close(segment);
     blocks.emplace_back(builder_.add(std::move(segment)));
     for (const SegmentId copies : copies_) blocks.emplace_back(copies);
   }
@@ -96,7 +97,8 @@ class TrainingLowering : private ReplicaLowering {
     const auto position = static_cast<std::size_t>(pipeline_.forward().front().ipu);
     const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
                                         inputs_.graph.host_input, CostCategory::host_io, "host input");
-    segment.chain(input);
+    // Images of the next micro-batch arrive while this one is worked on; token ids are waited for.
+    if (!inputs_.graph.convolutional()) segment.chain(input);
     if (replica.host_process.valid()) {
       segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
                        CostCategory::host_io, "next samples on the host");

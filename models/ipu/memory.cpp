@@ -48,7 +48,8 @@ class Account {
     entries.push_back({k_temporaries, largest.temporaries, false});
     entries.push_back({k_code, of_mode(code(ipu)), true});
     if (setup.optimizer_state_offchip) entries.push_back({k_host_exchange_code, memory.code_off_chip, true});
-    if (setup.replication_factor > 1 || setup.replicated_tensor_sharding) {
+    const bool lump = in_.graph.convolutional();  // the code of such a network is one figure
+    if (!lump && (setup.replication_factor > 1 || setup.replicated_tensor_sharding)) {
       entries.push_back({k_global_exchange_code, of_mode(memory.code_replicated), true});
     }
     return entries;
@@ -61,6 +62,7 @@ class Account {
 
   Bytes code(std::size_t ipu) const {
     const MemoryConstants& memory = in_.constants.memory;
+    if (in_.graph.convolutional()) return memory.code_convolution;
     Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
     for (const std::size_t block : blocks_[ipu]) {
       const BlockKind kind = in_.graph.blocks[block].kind;
@@ -84,6 +86,7 @@ class Account {
       const ForwardStage& forward = in_.pipeline.forward()[static_cast<std::size_t>(stage)];
       if (forward.ipu != ipu) continue;
       total += stash_of_stage(in_.graph, in_.settings, in_.setup, forward) * stash_slots(in_.pipeline, stage);
+      total += segment_checkpoints(in_.graph, in_.setup, forward);
     }
     return total;
   }
@@ -134,14 +137,44 @@ bool is_code(std::string_view category) {
   return category == k_code || category == k_host_exchange_code || category == k_global_exchange_code;
 }
 
+namespace {
+
+// What enters a block.
+Bytes handed_to(const ModelGraph& graph, std::size_t block) {
+  return block == 0 ? graph.host_input : graph.handed_on(block - 1);
+}
+
+// The stage's input and, with a checkpoint at every layer, that of each of its layers.
+Bytes checkpoints_of(const ModelGraph& graph, const RunSetup& setup, const ForwardStage& stage) {
+  if (graph.boundary > Bytes()) {
+    const std::int64_t layers = std::max<std::int64_t>(1, count_layers(graph, stage.blocks));
+    return graph.boundary * (setup.recompute_checkpoint_every_layer ? layers : 1);
+  }
+  Bytes kept = handed_to(graph, stage.blocks.front());
+  if (!setup.recompute_checkpoint_every_layer) return kept;
+  for (const std::size_t block : stage.blocks) {
+    if (block != stage.blocks.front()) kept += handed_to(graph, block);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Bytes segment_checkpoints(const ModelGraph& graph, const RunSetup& setup, const ForwardStage& stage) {
+  Bytes kept;
+  for (const std::vector<std::size_t>& segment : recompute_segments(graph, setup, stage)) {
+    kept += handed_to(graph, segment.front());
+  }
+  return kept;
+}
+
 Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,
                      const ForwardStage& stage) {
   Bytes kept;
   if (!settings.recompute) {
     for (const std::size_t block : stage.blocks) kept += graph.blocks[block].live_forward;
   } else {
-    const std::int64_t layers = std::max<std::int64_t>(1, count_layers(graph, stage.blocks));
-    kept = graph.boundary * (setup.recompute_checkpoint_every_layer ? layers : 1);
+    kept = checkpoints_of(graph, setup, stage);
   }
   return settings.activation_checkpoint_format == "float8" ? Bytes((kept.count() + 1) / 2) : kept;
 }
@@ -156,6 +189,14 @@ Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size
   if (!block.holds_vocabulary) return block.live_forward;
   const std::int64_t steps = setup.serial_steps(block.kind);
   return Bytes((block.live_forward.count() + steps - 1) / steps);
+}
+
+Bytes largest_copy(const ModelGraph& graph, const Pipeline& pipeline) {
+  Bytes largest;
+  for (std::size_t stage = 0; stage + 1 < pipeline.forward().size(); ++stage) {
+    largest = std::max(largest, graph.handed_on(pipeline.forward()[stage].blocks.back()));
+  }
+  return largest;
 }
 
 Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup) {

@@ -44,12 +44,18 @@ bool is_code(std::string_view category);
 Bytes stash_of_stage(const ModelGraph& graph, const WorkloadSettings& settings, const RunSetup& setup,
                      const ForwardStage& stage);
 
+// What enters the parts that one IPU runs forward again, of the one micro-batch under way.
+Bytes segment_checkpoints(const ModelGraph& graph, const RunSetup& setup, const ForwardStage& stage);
+
 // How many micro-batches forward stage `stage` keeps at most: 2(F - 1 - stage) + 1; the last keeps none.
 std::int64_t stash_slots(const Pipeline& pipeline, int stage);
 
 // Activations live while block `index` runs forward and backward. A vocabulary-sized product is held one serial step at
 // a time.
 Bytes live_activations(const ModelGraph& graph, const RunSetup& setup, std::size_t index);
+
+// The largest activation that crosses from one stage to the next.
+Bytes largest_copy(const ModelGraph& graph, const Pipeline& pipeline);
 
 // Off-chip optimizer state that one IPU keeps in the Streaming Memory of its machine.
 Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings& settings, const RunSetup& setup);

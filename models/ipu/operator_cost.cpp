@@ -21,6 +21,10 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
+bool is_of_network(OperatorKind kind) {
+  return kind == OperatorKind::convolution || kind == OperatorKind::normalisation || kind == OperatorKind::pooling;
+}
+
 // The shape of one of `steps` serial steps.
 MatmulShape step_shape(const Operator& op, std::int64_t steps) {
   MatmulShape shape = op.matmul;
@@ -54,8 +58,15 @@ OperatorCostModel::OperatorCostModel(const ChipConstants& chip, const CostConsta
                                      const PassConstants& passes)
     : chip_(chip), constants_(constants), planner_(chip, passes) {}
 
+OperatorCostModel::OperatorCostModel(const ChipConstants& chip, const CostConstants& constants,
+                                     const OperatorConstants& operators)
+    : OperatorCostModel(chip, constants, operators.passes) {
+  network_ = std::make_unique<const NetworkCostModel>(chip, operators);
+}
+
 CycleCost OperatorCostModel::cost(const Operator& op, const Execution& execution) const {
   PODSIM_CHECK(execution.serial_steps >= 1, "no serial steps");
+  if (is_of_network(op.kind)) return network_cost(op, execution);
   CycleCost cost = op.kind == OperatorKind::matmul ? matmul_cost(op, execution) : element_cost(op, execution);
   const bool repeated = op.launches_per_serial_step || op.serial != SerialDimension::none;
   const double launches = as_double(op.launches) * (repeated ? as_double(execution.serial_steps) : 1.0);
@@ -74,6 +85,12 @@ Bytes OperatorCostModel::temporary(std::span<const Operator> operators, const Ex
                                    double tolerance) const {
   Bytes most;
   for (const Operator& op : operators) {
+    if (op.kind == OperatorKind::convolution) {
+      PODSIM_CHECK(network_ != nullptr, "a cost model without constants for convolutions: " + op.name);
+      const Bytes bound = round_up_bytes(chip_.tile_memory.size() * execution.proportion);
+      const CostByPart parts = network_->cost(op, {execution.mode, execution.proportion});
+      most = std::max(most, std::min(bound, parts.temporary));
+    }
     if (op.kind != OperatorKind::matmul) continue;
     const PassShape shape = matmul_pass(step_shape(op, execution.serial_steps));
     const PassPlan plan = planner_.leanest_plan(shape, {execution.mode, execution.proportion}, tolerance);
@@ -104,6 +121,17 @@ CycleCost OperatorCostModel::element_cost(const Operator& op, const Execution& e
   cost.compute = halves * (constants_.pass - constants_.pass_exchange) + as_double(op.lookups) * constants_.lookup;
   cost.exchange = halves * constants_.pass_exchange;
   if (op.row_length * bytes % k_aligned_bytes != 0) cost.exchange += visits * constants_.misaligned;
+  return cost;
+}
+
+CycleCost OperatorCostModel::network_cost(const Operator& op, const Execution& execution) const {
+  PODSIM_CHECK(network_ != nullptr, "a cost model without constants for convolutions: " + op.name);
+  const CostByPart parts = network_->cost(op, {execution.mode, execution.proportion});
+  CycleCost cost;
+  cost.compute = parts.compute();
+  cost.exchange = parts.transfer();
+  cost.sync = parts.sync;
+  cost.launch = parts.launch;
   return cost;
 }
 

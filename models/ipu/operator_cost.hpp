@@ -5,11 +5,15 @@
 //
 //   cycles = sum of plans + pass * elements * passes / tiles + launch * launches + lookup * rows
 //            + misaligned * elements * passes / tiles for rows that do not start on 8 bytes
+//
+// Convolutions, norms and poolings have costs of their own: network_cost.hpp.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "models/ipu/constants.hpp"
+#include "models/ipu/network_cost.hpp"
 #include "models/ipu/operators/pass_planner.hpp"
 #include "sim/program/program.hpp"
 #include "sim/workload/model_graph.hpp"
@@ -35,12 +39,15 @@ struct Execution {
 class OperatorCostModel {
  public:
   OperatorCostModel(const ChipConstants& chip, const CostConstants& constants, const PassConstants& passes);
+  // For graphs with convolutions.
+  OperatorCostModel(const ChipConstants& chip, const CostConstants& constants, const OperatorConstants& operators);
 
   CycleCost cost(const Operator& op, const Execution& execution) const;
   CycleCost cost(std::span<const Operator> operators, const Execution& execution) const;
 
   // Temporary bytes of the whole chip for the most demanding matmul, each with the leanest plan within `tolerance` of
-  // its fastest one.
+  // its fastest one. Of a convolution the plan's own, and never more than its proportion allows: the
+  // smallest plan of the search may need more, those of the library are finer.
   Bytes temporary(std::span<const Operator> operators, const Execution& execution, double tolerance) const;
 
   // The matmul of one serial step, as it is planned.
@@ -51,10 +58,12 @@ class OperatorCostModel {
  private:
   CycleCost matmul_cost(const Operator& op, const Execution& execution) const;
   CycleCost element_cost(const Operator& op, const Execution& execution) const;
+  CycleCost network_cost(const Operator& op, const Execution& execution) const;
 
   ChipConstants chip_;
   CostConstants constants_;
   PassPlanner planner_;
+  std::unique_ptr<const NetworkCostModel> network_;  // none: graphs without convolutions only
 };
 
 // Whether a cost belongs to a forward pass that is run again in front of its backward pass.

@@ -90,6 +90,7 @@ class PodBuilder {
     }
     if (shape_.host_results) add_host_output(resources, first);
     add_copies(resources, first);
+    if (shape_.norm_replicas > 1) add_norm_hops(resources, replica);
     pod_.replicas.push_back(std::move(resources));
   }
 
@@ -128,20 +129,49 @@ class PodBuilder {
     }
   }
 
+  // A ring of the replicas that share their norms, by position. Its links belong to both ends, so that folding keeps
+  // the replicas of a ring together.
+  void add_norm_hops(ReplicaResources& resources, std::int64_t replica) {
+    const std::int64_t group = shape_.norm_replicas;
+    const std::int64_t first = replica - replica % group;
+    const std::int64_t next = first + (replica - first + 1) % group;
+    for (std::int64_t position = 0; position < shape_.ipus_per_replica; ++position) {
+      const std::string name = fmt::format("norms.ipu{}-ipu{}", replica * shape_.ipus_per_replica + position,
+                                           next * shape_.ipus_per_replica + position);
+      const LinkConstants& links = constants_.system.links;
+      const LinkId link = pod_.platform.add(Link{name, links.neighbour_bandwidth});
+      resources.norm_hops.push_back(add_route(resources, name, {link}, to_sim_time(links.norm_exchange_latency)));
+      norm_links_.push_back(link);
+    }
+    // The hop that arrives: in a group, the one of the member before; it closes with the last member.
+    const auto positions = static_cast<std::size_t>(shape_.ipus_per_replica);
+    if (replica > first) {
+      const std::size_t before = norm_links_.size() - 2 * positions;
+      resources.links.insert(resources.links.end(), norm_links_.begin() + static_cast<std::ptrdiff_t>(before),
+                             norm_links_.begin() + static_cast<std::ptrdiff_t>(before + positions));
+    }
+  }
+
   // GW-Links hang on machines, so every rank of a pod has a hop of its own to the next pod. Like a hop inside a pod it
   // takes what two links carry, whatever the length of the pipeline; the factor is that between their kinds.
   void add_rings() {
     const LinkConstants& links = constants_.system.links;
     pod_.replicas_in_pod = replicas_in_pod(shape_.replicas, shape_.ipus_per_replica, constants_.system);
     for (std::int64_t replica = 0; pod_.replicas_in_pod > 1 && replica < shape_.replicas; ++replica) {
-      pod_.ring_hops.push_back(add_hop(fmt::format("ring.replica{}-replica{}", replica, pod_.next_in_pod(replica)),
-                                       links.ring_bandwidth, links.message_latency));
+      const std::int64_t next = pod_.next_in_pod(replica);
+      const bool leaves = pod_of(replica) != pod_of(next);
+      pod_.ring_hops.push_back(add_hop(fmt::format("ring.replica{}-replica{}", replica, next),
+                                       leaves ? links.gateway_bandwidth : links.ring_bandwidth, links.ring_latency));
     }
     for (std::int64_t replica = 0; pod_.replicas_in_pod < shape_.replicas && replica < shape_.replicas; ++replica) {
       pod_.gateway_hops.push_back(
           add_hop(fmt::format("gateway.replica{}-replica{}", replica, pod_.next_between_pods(replica)),
-                  links.ring_bandwidth * links.gateway_factor, links.gateway_latency));
+                  links.gateway_bandwidth, links.gateway_latency));
     }
+  }
+
+  std::int64_t pod_of(std::int64_t replica) const {
+    return replica * shape_.ipus_per_replica / constants_.system.ipus_per_pod;
   }
 
   RouteId add_hop(const std::string& name, Bandwidth bandwidth, Duration latency) {
@@ -166,6 +196,7 @@ class PodBuilder {
   std::int64_t machines_on_link_ = 0;
   std::int64_t links_of_host_ = 0;
   std::vector<LinkId> streaming_ports_;
+  std::vector<LinkId> norm_links_;               // by replica and position
   std::map<std::int64_t, LinkId> result_links_;  // by host link
 };
 
@@ -235,6 +266,7 @@ std::int64_t Pod::next_between_pods(std::int64_t replica) const {
 }
 
 std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replica, const SystemConstants& system) {
+  if (system.links.one_ring) return replicas;
   return std::clamp<std::int64_t>(system.ipus_per_pod / ipus_per_replica, 1, replicas);
 }
 

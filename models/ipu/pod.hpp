@@ -27,6 +27,7 @@ struct ReplicaResources {
   std::vector<RouteId> backward_copies;    // from the backward of s + 1 to that of s
   std::vector<RouteId> streaming;          // Streaming Memory of the IPU's machine; empty where there is none
   std::vector<MemoryId> streaming_memory;  // by position: of the IPU's machine; empty where there is none
+  std::vector<RouteId> norm_hops;          // by position: to the next replica that shares its norms; empty: none
   std::vector<LinkId> links;               // all of the above, in a fixed order: equal replicas pair up by index
 };
 
@@ -41,7 +42,8 @@ struct Pod {
   std::int64_t next_between_pods(std::int64_t replica) const;
 };
 
-// How many replicas IPU-Links join, at most `replicas`.
+// How many replicas a ring joins before another one joins the rings: those of a pod, or all of them; at most
+// `replicas`.
 std::int64_t replicas_in_pod(std::int64_t replicas, std::int64_t ipus_per_replica, const SystemConstants& system);
 
 struct PodShape {
@@ -49,6 +51,7 @@ struct PodShape {
   std::int64_t ipus_per_replica = 1;
   std::int64_t ipus = 1;                  // reserved in all: at least replicas × ipus_per_replica
   bool host_results = false;              // whether results go back to the host, each way of a host link for itself
+  std::int64_t norm_replicas = 1;         // consecutive ones that share the statistics of their norms
   std::optional<Bandwidth> host_process;  // a replica's share of the process that makes its samples ready
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };

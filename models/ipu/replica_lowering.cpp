@@ -14,12 +14,13 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &prepared_.works},
       folded_pod_(ipu_plan.parts->pod(pipeline_, ipu_plan, options.fold)),
       pod_(folded_pod_->pod),
+      norms_(pod_, setup_),
       fold_(folded_pod_->fold),
       parameters_(prepared_.parameters),
       works_(prepared_.works) {
-  // A slow IPU rounds every op of its own.
+  // A slow IPU rounds every op of its own; norms over replicas stand between ops.
   constexpr int k_most_stages = 64;  // a bit for each
-  merge_ = options.merge && setup_.training() && pipeline_.training_stages() <= k_most_stages &&
+  merge_ = options.merge && setup_.training() && !norms_.needed() && pipeline_.training_stages() <= k_most_stages &&
            std::all_of(slowdown_.begin(), slowdown_.end(), [](double factor) { return factor == 1.0; });
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
@@ -140,11 +141,13 @@ void ReplicaLowering::add_step(SegmentBuilder& segment, const ReplicaResources& 
   for (const InternedOp& op : interned_[step.block][static_cast<std::size_t>(step.phase)]) {
     const bool first = !last.valid();
     last = segment.local(device, slow ? builder_.cost(slowed(op.work->cost, device)) : op.cost, op.label);
+    if (norms_.needed()) norms_.follow(device, last);
     if (first && step.takes > Bytes()) segment.memory_at_start(last, sram, activations_, step.takes);
-    const Bytes temporary = op.work->temporary;
-    if (temporary == Bytes()) continue;
-    segment.memory_at_start(last, sram, temporaries_, temporary);
-    segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
+    if (const Bytes temporary = op.work->temporary; temporary > Bytes()) {
+      segment.memory_at_start(last, sram, temporaries_, temporary);
+      segment.memory_at_finish(last, sram, temporaries_, Bytes(-temporary.count()));
+    }
+    if (op.work->statistics > Bytes()) norms_.add(segment, replica, position, op.work->statistics);
   }
   if (step.frees > Bytes() && last.valid()) {
     segment.memory_at_finish(last, sram, activations_, Bytes(-step.frees.count()));
@@ -158,7 +161,7 @@ void ReplicaLowering::add_copy(SegmentBuilder& segment, const ReplicaResources& 
   DeviceId to = replica.ipus[static_cast<std::size_t>(stages[stage + 1].ipu)];
   if (!forward) std::swap(from, to);
   const RouteId route = forward ? replica.forward_copies[stage] : replica.backward_copies[stage];
-  segment.transfer(from, to, route, inputs_.graph.boundary, CostCategory::inter_device,
+  segment.transfer(from, to, route, inputs_.graph.handed_on(stages[stage].blocks.back()), CostCategory::inter_device,
                    forward ? "activations" : "activation gradients");
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/memory.hpp"
+#include "models/ipu/norm_exchange.hpp"
 #include "models/ipu/shared_parts.hpp"
 #include "sim/plan/family.hpp"
 #include "sim/plan/plan.hpp"
@@ -48,6 +49,7 @@ class ReplicaLowering {
   MemoryInputs inputs_;
   std::shared_ptr<const FoldedPod> folded_pod_;
   const Pod& pod_;
+  NormExchange norms_;  // of the segment being made
   const ReplicaFold& fold_;
   const std::vector<PlacedParameters>& parameters_;
   ProgramBuilder builder_;

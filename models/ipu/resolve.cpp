@@ -8,6 +8,7 @@
 #include "models/ipu/ipu_config.hpp"
 #include "models/ipu/ipu_placement.hpp"
 #include "models/ipu/resolve_inference.hpp"
+#include "models/ipu/resolve_network.hpp"
 #include "models/ipu/shared_parts.hpp"
 #include "models/workloads/encoder_decoder.hpp"
 #include "sim/plan/model_kind.hpp"
@@ -65,8 +66,10 @@ class Resolver {
     check_loss_scaling(config);
     if (placement) check_batch(config, *placement);
     if (placement) warn_of_idle_ipus(config, *placement);
+    if (placement) check_network(context_, config, *placement, diagnostics_);
     if (!placement || diagnostics_.has_errors()) return nullptr;
     fill_setup(config, *placement);
+    fill_network(context_, config, *plan_);
     if (!training()) fill_inference(context_, config, *plan_, diagnostics_);
     if (!config.version.known() && (!training() || config.from_file)) {
       plan_->version_note = "version of optimum-graphcore not known: documented defaults";
@@ -84,11 +87,12 @@ class Resolver {
   bool training() const { return context_.settings.mode == RunMode::training; }
 
   void read_constants() {
-    const std::shared_ptr<const SharedConstants> shared = plan_->parts->constants(context_.constants);
+    const std::shared_ptr<const SharedConstants> shared =
+        plan_->parts->constants(context_.constants, context_.model_kind.convolution_network());
     plan_->constants = shared->constants;
     plan_->costs = shared->costs;
     plan_->constant_ids = shared->ids;
-    plan_->constants_identity = context_.constants.identity();
+    plan_->constants_identity = shared.get();
   }
 
   // What the workload leaves to the machine's own configuration.
@@ -230,7 +234,8 @@ class Resolver {
   // The pace of the host processes needs the number of them, and what a sample takes each.
   void warn_of_idle_pace(const IpuConfig& config) {
     const Setting<std::int64_t>& instances = config.instances;
-    const char* const pace = "software.instance_sample_time";
+    const bool images = context_.model_kind.convolution_network();
+    const char* const pace = images ? k_image_pace : "software.instance_sample_time";
     const std::optional<ConstantId> found = context_.constants.find(pace);
     if (instances.given && (!training() || !found)) {
       diagnostics_.warning(instances.place, "ipu.instances",
@@ -286,7 +291,7 @@ class Resolver {
         static_cast<std::uint64_t>(inference.ipus_per_replica.value * inference.replication_factor.value)));
     plan_->written = {config.n_ipu.given, training() && config.half_layers(), config.io_tiles.given,
                       config.of(setup.run).embedding_splits.value, config.of(setup.run).projection_splits.value};
-    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training(), {}};
+    plan_->pod = {setup.replication_factor, setup.ipus_per_replica, placement.reserved_ipus, !training(), 1, {}};
     const Duration feed = host_process_time(setup, context_.settings, plan_->constants.software);
     if (feed > Duration() && host_input_ > Bytes()) plan_->pod.host_process = host_input_.size() / feed;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/ipu/resolve_network.hpp"
+
 namespace podsim::ipu {
 namespace {
 
@@ -22,13 +24,15 @@ std::vector<int> stage_ipus(const Pipeline& pipeline) {
 
 }  // namespace
 
-std::shared_ptr<const SharedConstants> SharedParts::constants(const ConstantSet& set) {
+std::shared_ptr<const SharedConstants> SharedParts::constants(const ConstantSet& set, bool convolution_network) {
   const std::lock_guard lock(mutex_);
   for (auto known = constants_.rbegin(); known != constants_.rend(); ++known) {
-    if ((*known)->set.identity() == set.identity()) return *known;
+    const SharedConstants& other = **known;
+    if (other.set.identity() == set.identity() && other.convolution_network == convolution_network) return *known;
   }
   auto fresh = std::make_shared<SharedConstants>();
   fresh->set = set;
+  fresh->convolution_network = convolution_network;
   ConstantReader reader(set);
   IpuConstants& constants = fresh->constants;
   constants.chip = read_chip_constants(reader);
@@ -38,18 +42,27 @@ std::shared_ptr<const SharedConstants> SharedParts::constants(const ConstantSet&
   constants.system = read_system_constants(reader);
   constants.software = read_software_constants(reader);
   constants.memory = read_memory_constants(reader);
+  if (convolution_network) read_network_constants(reader, constants);
   fresh->ids = reader.read_ids();
-  for (const auto& known : constants_) {
-    const IpuConstants& other = known->constants;
-    if (other.chip == constants.chip && other.cost == constants.cost && other.passes == constants.passes) {
-      fresh->costs = known->costs;
-    }
-  }
-  if (!fresh->costs) {
-    fresh->costs = std::make_shared<const OperatorCostModel>(constants.chip, constants.cost, constants.passes);
-  }
+  fresh->costs = costs_of(*fresh);
   constants_.push_back(fresh);
   return fresh;
+}
+
+// Planned products are shared where nothing that decides them differs.
+std::shared_ptr<const OperatorCostModel> SharedParts::costs_of(const SharedConstants& shared) const {
+  const IpuConstants& constants = shared.constants;
+  if (shared.convolution_network) {
+    return std::make_shared<const OperatorCostModel>(constants.chip, constants.cost, *constants.operators);
+  }
+  for (const auto& known : constants_) {
+    const IpuConstants& other = known->constants;
+    if (!known->convolution_network && other.chip == constants.chip && other.cost == constants.cost &&
+        other.passes == constants.passes) {
+      return known->costs;
+    }
+  }
+  return std::make_shared<const OperatorCostModel>(constants.chip, constants.cost, constants.passes);
 }
 
 SharedParts::GraphEntry& SharedParts::graph_entry(const MemoryInputs& inputs, const IpuPlan& plan) {
@@ -57,12 +70,19 @@ SharedParts::GraphEntry& SharedParts::graph_entry(const MemoryInputs& inputs, co
   const RunSetup& setup = inputs.setup;
   for (auto known = graphs_.rbegin(); known != graphs_.rend(); ++known) {
     if (known->blocks.identity() == blocks.identity() && known->constants == plan.constants_identity &&
-        known->mode == setup.mode && known->run == setup.run && known->auto_loss_scaling == setup.auto_loss_scaling) {
+        known->mode == setup.mode && known->run == setup.run && known->auto_loss_scaling == setup.auto_loss_scaling &&
+        known->norm_replicas == setup.distributed_batch_norm_replicas) {
       return *known;
     }
   }
   forget_oldest(graphs_, k_graphs);
-  graphs_.push_back({blocks, plan.constants_identity, setup.mode, setup.run, setup.auto_loss_scaling, {}});
+  graphs_.push_back({blocks,
+                     plan.constants_identity,
+                     setup.mode,
+                     setup.run,
+                     setup.auto_loss_scaling,
+                     setup.distributed_batch_norm_replicas,
+                     {}});
   graphs_.back().works.resize(blocks.size());
   return graphs_.back();
 }

@@ -19,6 +19,7 @@ namespace podsim::ipu {
 
 struct SharedConstants {
   ConstantSet set;  // kept, so that its identity stays its own
+  bool convolution_network = false;
   IpuConstants constants;
   std::vector<ConstantId> ids;
   std::shared_ptr<const OperatorCostModel> costs;
@@ -43,7 +44,7 @@ class SharedParts final : public FamilyCache {
   // Of a finished plan of these parts; made on the first call and kept with it.
   const PreparedPlan& prepared(const Plan& plan, const IpuPlan& ipu_plan);
   // Throws ConfigError about an unusable constant.
-  std::shared_ptr<const SharedConstants> constants(const ConstantSet& set);
+  std::shared_ptr<const SharedConstants> constants(const ConstantSet& set, bool convolution_network);
   std::shared_ptr<const FoldedPod> pod(const Pipeline& pipeline, const IpuPlan& plan, bool fold);
 
  private:
@@ -58,6 +59,7 @@ class SharedParts final : public FamilyCache {
     AmpMode mode;
     RunMode run;
     bool auto_loss_scaling;
+    std::int64_t norm_replicas;
     std::vector<std::vector<BlockEntry>> works;  // by block
   };
   struct PodEntry {
@@ -68,6 +70,7 @@ class SharedParts final : public FamilyCache {
     bool fold;
     std::shared_ptr<const FoldedPod> pod;
   };
+  std::shared_ptr<const OperatorCostModel> costs_of(const SharedConstants& shared) const;
   BlockWorks works_locked(const MemoryInputs& inputs, const IpuPlan& plan);
   GraphEntry& graph_entry(const MemoryInputs& inputs, const IpuPlan& plan);
 

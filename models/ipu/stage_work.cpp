@@ -25,8 +25,16 @@ std::vector<Price> price(const std::vector<Operator>& operators, const Execution
   return prices;
 }
 
+// Sum and sum of squares of each channel, in single precision.
+Bytes statistics_of(const Operator& op, const RunSetup& setup) {
+  constexpr std::int64_t k_bytes_of_channel = 2 * 4;
+  const bool shared = op.kind == OperatorKind::normalisation && setup.distributed_batch_norm_replicas > 1;
+  return shared ? Bytes(k_bytes_of_channel * op.channels) : Bytes();
+}
+
 std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vector<Price>& prices,
-                            const IpuConstants& constants) {
+                            const MemoryInputs& inputs) {
+  const IpuConstants& constants = inputs.constants;
   const char* phase_name = phase == WorkPhase::forward     ? "forward"
                            : phase == WorkPhase::recompute ? "recompute"
                                                            : "backward";
@@ -38,7 +46,7 @@ std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vect
   for (std::size_t i = 0; i < operators.size(); ++i) {
     work.push_back(
         {to_cost_vector(prices[i].cycles, constants.chip.clock, constants.software.framework_factor, repetition),
-         prefix + operators[i].name, prices[i].temporary});
+         prefix + operators[i].name, prices[i].temporary, statistics_of(operators[i], inputs.setup)});
   }
   return work;
 }
@@ -46,7 +54,7 @@ std::vector<WorkOp> work_of(const Block& block, WorkPhase phase, const std::vect
 WorkOp histograms_of(const Block& block, const Execution& execution, const IpuConstants& constants) {
   const CycleCost cycles = loss_scaling_cost(block, execution, constants);
   return {to_cost_vector(cycles, constants.chip.clock, constants.software.framework_factor, Repetition::first),
-          block.name + ", backward: loss-scaling histograms", Bytes()};
+          block.name + ", backward: loss-scaling histograms", Bytes(), Bytes()};
 }
 
 PhaseSum sum_of(const std::vector<WorkOp>& ops) {
@@ -116,11 +124,11 @@ BlockWork block_work(const MemoryInputs& inputs, const OperatorCostModel& costs,
   const Block& block = inputs.graph.blocks[index];
   BlockWork work;
   const std::vector<Price> forward = price(block.forward, execution, inputs, costs);
-  work.forward = work_of(block, WorkPhase::forward, forward, inputs.constants);
+  work.forward = work_of(block, WorkPhase::forward, forward, inputs);
   if (inputs.setup.training()) {
-    work.recompute = work_of(block, WorkPhase::recompute, forward, inputs.constants);
+    work.recompute = work_of(block, WorkPhase::recompute, forward, inputs);
     const std::vector<Price> backward = price(block.backward, execution, inputs, costs);
-    work.backward = work_of(block, WorkPhase::backward, backward, inputs.constants);
+    work.backward = work_of(block, WorkPhase::backward, backward, inputs);
     if (inputs.setup.auto_loss_scaling && tracked_gradients(block).tensors > 0) {
       work.backward.push_back(histograms_of(block, execution, inputs.constants));
     }
@@ -142,6 +150,28 @@ std::vector<BlockWork> prepare_work(const MemoryInputs& inputs, const OperatorCo
   return works;
 }
 
+std::vector<std::vector<std::size_t>> recompute_segments(const ModelGraph& graph, const RunSetup& setup,
+                                                         const ForwardStage& stage) {
+  std::vector<std::vector<std::size_t>> segments;
+  if (!setup.recomputes_in_segments()) return segments;
+  std::int64_t total = 0;
+  for (const std::size_t block : stage.blocks) total += graph.blocks[block].live_forward.count();
+  const auto blocks = static_cast<std::int64_t>(stage.blocks.size());
+  const std::int64_t wanted = setup.recompute_segments < 0 ? blocks : setup.recompute_segments;
+  std::int64_t before = 0;  // activations of the blocks that stand in a segment
+  for (std::int64_t next = 0; next < blocks; ++next) {
+    const std::int64_t own = graph.blocks[stage.blocks[static_cast<std::size_t>(next)]].live_forward.count();
+    const auto made = static_cast<std::int64_t>(segments.size());
+    // A block opens a segment when its middle lies beyond the share of those made, or when each block left is needed.
+    const bool due = static_cast<double>(before) + static_cast<double>(own) / 2 >=
+                     static_cast<double>(total) * static_cast<double>(made) / static_cast<double>(wanted);
+    if (made == 0 || (made < wanted && (due || blocks - next <= wanted - made))) segments.emplace_back();
+    segments.back().push_back(stage.blocks[static_cast<std::size_t>(next)]);
+    before += own;
+  }
+  return segments;
+}
+
 std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stage) {
   const Pipeline& pipeline = inputs.pipeline;
   const int forward_stage = pipeline.forward_of(training_stage);
@@ -151,6 +181,16 @@ std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stag
   if (training_stage < pipeline.forward_stages()) {
     for (const std::size_t block : blocks) steps.push_back({WorkPhase::forward, block, {}, {}});
     if (!last_forward) return steps;
+  }
+  if (inputs.setup.recomputes_in_segments()) {
+    const std::vector<std::vector<std::size_t>> segments =
+        recompute_segments(inputs.graph, inputs.setup, pipeline.forward()[static_cast<std::size_t>(forward_stage)]);
+    for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+      const std::size_t first = steps.size();
+      add_backward(*segment, true, steps);
+      keep(steps, first, live_in(inputs, *segment));
+    }
+    return steps;
   }
   const bool recompute = inputs.settings.recompute && !last_forward;
   const bool by_layer = recompute && inputs.setup.recompute_checkpoint_every_layer;

@@ -19,6 +19,7 @@ struct WorkOp {
   CostVector cost;    // before an IPU's slowdown
   std::string label;  // "layer 3 attention, backward: query_key_value"
   Bytes temporary;    // live while it runs
+  Bytes statistics;   // of a norm over several replicas: exchanged behind it
 };
 
 // All ops of a phase together.
@@ -58,6 +59,11 @@ struct StageStep {
   Bytes takes;  // activations that live from its first op on
   Bytes frees;  // activations that live until its last op
 };
+
+// The parts of a stage that run forward again one by one, last first: as many as the setup says, with about equal
+// shares of the activations; one per block with -1. Without recomputation in segments: none.
+std::vector<std::vector<std::size_t>> recompute_segments(const ModelGraph& graph, const RunSetup& setup,
+                                                         const ForwardStage& stage);
 
 // The order in which a training stage executes its blocks: forward as written; backward in reverse, a layer at a time,
 // each after its own recomputation when checkpoints stand at every layer, else after that of the whole stage, whose

@@ -1,5 +1,9 @@
 #include "models/workloads/shape_reader.hpp"
 
+#include <algorithm>
+
+#include "sim/units/text.hpp"
+
 namespace podsim {
 
 ShapeReader::ShapeReader(std::string type, const Value& config, const Value& overrides, Diagnostics& diagnostics)
@@ -87,26 +91,72 @@ std::string ShapeReader::read_word(const std::string& field, const std::string& 
 }
 
 std::vector<std::int64_t> ShapeReader::read_list(const std::string& field, const std::vector<std::int64_t>& fallback) {
+  return read_open_list(field, fallback, fallback.size(), fallback.size());
+}
+
+std::vector<std::int64_t> ShapeReader::read_open_list(const std::string& field,
+                                                      const std::vector<std::int64_t>& fallback, std::size_t shortest,
+                                                      std::size_t longest, std::int64_t minimum) {
   constexpr std::int64_t k_maximum = 100'000;
   std::vector<std::int64_t> list = fallback;
   const Value* value = config_.find(field);
-  if (value == nullptr) {
-    shape_.defaulted.push_back(field);
-  } else if (!value->is(Value::Kind::array) || value->elements().size() != fallback.size()) {
-    fail(value->place(), field, value->is(Value::Kind::array) ? "has another length" : "is " + kind_name(value->kind()),
-         "a list of " + std::to_string(fallback.size()) + " integers");
-  } else {
-    for (std::size_t i = 0; i < list.size(); ++i) {
+  const bool array = value != nullptr && value->is(Value::Kind::array);
+  const std::size_t length = array ? value->elements().size() : fallback.size();
+  if (value == nullptr) shape_.defaulted.push_back(field);
+  if ((value != nullptr && !array) || length < shortest || length > longest) {
+    const std::string many =
+        shortest == longest ? std::to_string(longest) : std::to_string(shortest) + " to " + std::to_string(longest);
+    fail(value != nullptr ? value->place() : config_.place(), field,
+         value == nullptr || array ? "has another length" : "is " + kind_name(value->kind()),
+         "a list of " + many + " integers");
+  } else if (array) {
+    list.assign(length, minimum);
+    for (std::size_t i = 0; i < length; ++i) {
       const Value& element = value->elements()[i];
       const bool good =
-          element.is(Value::Kind::integer) && element.as_integer() >= 1 && element.as_integer() <= k_maximum;
+          element.is(Value::Kind::integer) && element.as_integer() >= minimum && element.as_integer() <= k_maximum;
       if (good) list[i] = element.as_integer();
-      if (!good) fail(element.place(), field, "has a bad element", "integers from 1 to " + std::to_string(k_maximum));
+      if (!good) {
+        fail(element.place(), field, "has a bad element",
+             "integers from " + std::to_string(minimum) + " to " + std::to_string(k_maximum));
+      }
     }
   }
   shape_.dimensions[field] = static_cast<std::int64_t>(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) shape_.dimensions[field + "." + std::to_string(i)] = list[i];
   return list;
+}
+
+std::int64_t ShapeReader::read_choice(const std::string& dimension, const std::string& field,
+                                      const std::vector<std::string>& choices, std::int64_t fallback) {
+  const std::string word = read_word(field, choices[static_cast<std::size_t>(fallback)]);
+  const auto found = std::find(choices.begin(), choices.end(), word);
+  if (found == choices.end()) {
+    std::string expected = "one of " + choices.front();
+    for (std::size_t i = 1; i < choices.size(); ++i) expected += ", " + choices[i];
+    fail(config_.find(field)->place(), field, "is \"" + word + "\"", expected);
+  }
+  const std::int64_t index = found == choices.end() ? fallback : found - choices.begin();
+  shape_.dimensions[dimension] = index;
+  return index;
+}
+
+double ShapeReader::read_number(const std::string& field, double fallback, double minimum, double maximum) {
+  const Value* value = config_.find(field);
+  if (value == nullptr) {
+    shape_.defaulted.push_back(field);
+    return fallback;
+  }
+  const std::string expected = "a number from " + format_number(minimum) + " to " + format_number(maximum);
+  const bool number = value->is(Value::Kind::integer) || value->is(Value::Kind::floating);
+  if (!number) {
+    fail(value->place(), field, "is " + kind_name(value->kind()), expected);
+    return fallback;
+  }
+  const double written = value->as_number();
+  if (written >= minimum && written <= maximum) return written;
+  fail(value->place(), field, "is " + format_number(written), expected);
+  return fallback;
 }
 
 void ShapeReader::check_divides(const std::string& divisor, const std::string& whole) {

@@ -44,6 +44,14 @@ class ShapeReader {
   std::string read_word(const std::string& field, const std::string& fallback);
   // A list of as many integers as `fallback`, as dimensions "field.0", "field.1", …; "field" is their number.
   std::vector<std::int64_t> read_list(const std::string& field, const std::vector<std::int64_t>& fallback);
+  // The same with `shortest` to `longest` integers.
+  std::vector<std::int64_t> read_open_list(const std::string& field, const std::vector<std::int64_t>& fallback,
+                                           std::size_t shortest, std::size_t longest, std::int64_t minimum = 1);
+  // A word of the file as the index of one of `choices`, which becomes `dimension`.
+  std::int64_t read_choice(const std::string& dimension, const std::string& field,
+                           const std::vector<std::string>& choices, std::int64_t fallback);
+  // A number of the file that becomes no dimension.
+  double read_number(const std::string& field, double fallback, double minimum, double maximum);
   // Whether file or overrides had the dimension.
   bool wrote(const std::string& dimension) const { return written_.count(dimension) > 0; }
   // "field" must divide "whole"; an error at the divisor's place (or the whole's, if that one was written).

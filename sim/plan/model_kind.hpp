@@ -45,6 +45,8 @@ class ModelKind {
   // Bad or missing fields go to `diagnostics`. `overrides` are the [model] keys that replace fields (vocab_size, …).
   virtual std::optional<ModelShape> read(const Value& config, const Value& overrides,
                                          Diagnostics& diagnostics) const = 0;
+  // Whether its layers are convolutions over images: a family may cost them in another way.
+  virtual bool convolution_network() const { return false; }
   virtual std::int64_t maximum_sequence_length(const ModelShape& shape) const = 0;
   // When none is given: the maximum, unless the model knows none.
   virtual std::int64_t default_sequence_length(const ModelShape& shape) const { return maximum_sequence_length(shape); }

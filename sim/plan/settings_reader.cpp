@@ -217,6 +217,10 @@ void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, 
     settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   }
   warn_without_effect("workload.sequence_length", "the model's tokens follow from workload.image_size");
+  if (!kind.convolution_network()) return;
+  for (const char* path : {"workload.split_qkv", "workload.attention_dropout", "workload.ffn_dropout"}) {
+    warn_without_effect(path, "the model has no attention and no feed-forward layers");
+  }
 }
 
 void SettingsReader::read_targets(WorkloadSettings& settings) {

@@ -1,5 +1,7 @@
 #include "sim/workload/model_graph.hpp"
 
+#include <algorithm>
+
 namespace podsim {
 
 namespace {
@@ -13,6 +15,7 @@ FlopCount sum_of(const std::vector<Operator>& operators) {
 }  // namespace
 
 FlopCount Operator::flop_count() const {
+  if (kind == OperatorKind::convolution) return flop(2.0 * static_cast<double>(convolution.multiply_adds()));
   if (kind != OperatorKind::matmul) return flop(0);
   return flop(2.0 * static_cast<double>(matmul.groups) * static_cast<double>(matmul.rows) *
               static_cast<double>(matmul.inner) * static_cast<double>(matmul.columns));
@@ -24,6 +27,17 @@ std::int64_t ModelGraph::parameter_count() const {
     for (const ParameterTensor& tensor : block.parameters) count += tensor.tied ? 0 : tensor.elements;
   }
   return count;
+}
+
+bool ModelGraph::convolutional() const {
+  return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
+    return std::any_of(block.forward.begin(), block.forward.end(),
+                       [](const Operator& op) { return op.kind == OperatorKind::convolution; });
+  });
+}
+
+Bytes ModelGraph::handed_on(std::size_t block) const {
+  return boundary > Bytes() ? boundary : blocks[block].output;
 }
 
 FlopCount ModelGraph::forward_flop() const {

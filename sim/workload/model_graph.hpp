@@ -2,6 +2,7 @@
 // A model as operators with shapes, FLOP and byte counts, tensors and phases, for one micro-batch. It knows no
 // hardware: how an operator is planned, split over tiles or placed is the family's business.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,10 +10,14 @@
 #include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 #include "sim/units/quantity.hpp"
+#include "sim/workload/convolution_shape.hpp"
 
 namespace podsim {
 
-enum class OperatorKind { matmul, elementwise, lookup };
+enum class OperatorKind { matmul, elementwise, lookup, convolution, normalisation, pooling };
+
+// What a convolution's operator computes; its shape is that of the forward pass in all three.
+enum class ConvolutionPass { forward, input_gradient, weight_gradient };
 
 // `groups` independent products of rows × inner times inner × columns.
 struct MatmulShape {
@@ -28,21 +33,26 @@ enum class SerialDimension { none, rows, inner, columns };
 
 struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
-  std::string name;                                // "query_key_scores", "layer_norm", …
-  MatmulShape matmul;                              // of a matmul
-  SerialDimension serial = SerialDimension::none;  // may be executed in serial steps (vocabulary-sized operands)
-  std::int64_t elements = 0;                       // of an elementwise operator: elements of its main operand
+  std::string name;                                 // "query_key_scores", "layer_norm", …
+  MatmulShape matmul;                               // of a matmul
+  ConvolutionShape convolution;                     // of a convolution, and of the window of a pooling
+  ConvolutionPass pass = ConvolutionPass::forward;  // of a convolution
+  bool gradient = false;                            // of a pooling or a normalisation: its backward pass
+  std::int64_t channels = 0;                        // of a normalisation: each has a mean and a variance over the batch
+  SerialDimension serial = SerialDimension::none;   // may be executed in serial steps (vocabulary-sized operands)
+  // Of an elementwise operator or a normalisation: elements of its main operand; of a convolution: of its result.
+  std::int64_t elements = 0;
   int passes = 0;                         // of an elementwise operator: how often each element is read and written
   std::int64_t row_length = 0;            // elements of a row whose start must be aligned; 0: no such rows
   std::int64_t lookups = 0;               // rows gathered or scattered
   int launches = 1;                       // separately launched operations it consists of
   bool launches_per_serial_step = false;  // true: `launches` happen once per serial step, whatever its kind
 
-  // Model FLOP: a multiply-add counts as two; elementwise work and look-ups count as none.
+  // Model FLOP: a multiply-add counts as two; all but matmuls and convolutions count as none.
   FlopCount flop_count() const;
 };
 
-// A whole layer is a layer of one block: a convolution, a projection that is placed like a layer.
+// A whole layer is a layer of one block: a convolution, a residual unit, a projection that is placed like a layer.
 enum class BlockKind { embedding, attention, feed_forward, whole_layer, head };
 
 struct ParameterTensor {
@@ -78,10 +88,12 @@ struct ModelGraph {
   bool images = false;             // samples are images, not token sequences
   std::vector<std::string> notes;  // what is approximated or uncalibrated, for the report: whole clauses
   std::string layer_names;         // what `layers` counts when not plain layers: "6 encoder and 6 decoder layers"
-  Bytes boundary;                  // activation crossing between two layers, per micro-batch
-  Bytes host_input;                // read from the host per micro-batch
+  Bytes boundary;    // activation crossing between two layers, per micro-batch; 0: each block hands on its own output
+  Bytes host_input;  // read from the host per micro-batch
   HeadPlacement head_placement = HeadPlacement::last_device;
-  std::int64_t parameter_count() const;  // tied tensors once
+  bool convolutional() const;                // has operators of kind convolution
+  Bytes handed_on(std::size_t block) const;  // what block `block` passes to the next, per micro-batch
+  std::int64_t parameter_count() const;      // tied tensors once
   FlopCount forward_flop() const;
   FlopCount backward_flop() const;
 };

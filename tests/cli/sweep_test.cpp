@@ -168,17 +168,17 @@ TEST_CASE("sweep run: killed at any moment it goes on and ends with the same dat
 }
 
 TEST_CASE("sweep run: interrupted it keeps what it has, says so, and ends with 130") {
-  const SweepFolder folder(sweep_file(1000, 100));
   for (const char* signal : {"INT", "TERM"}) {
+    const SweepFolder folder(sweep_file(1000, 100));
     const CommandResult result =
         run_command(started_sweep() + "kill -s " + signal + " $sweep; wait $sweep", folder.path());
     CHECK(result.exit_code == 130);
     CHECK(result.out.empty());
     CHECK(result.err.starts_with("interrupted: "));
     CHECK(result.err.ends_with(" rows are in sweep.sqlite; the same command goes on\n"));
+    CHECK(SweepStore::read(folder.path() + "/sweep.sqlite").count() > 0);
+    CHECK(contains(folder.podsim("sweep show sweep.sqlite").out, " rows of 100,000 points, not finished\n"));
   }
-  CHECK(SweepStore::read(folder.path() + "/sweep.sqlite").count() > 0);
-  CHECK(contains(folder.podsim("sweep show sweep.sqlite").out, " rows of 100,000 points, not finished\n"));
 }
 
 TEST_CASE("sweep run: a terminal is shown points done and in all, the rate and the time left") {

@@ -1,5 +1,6 @@
 // A point of a sweep, made with what earlier points left and told in values only, is the point made alone.
 #include <doctest/doctest.h>
+#include <algorithm>
 
 #include <string>
 #include <vector>
@@ -66,7 +67,8 @@ Experiment point_of(const Space& space, const ConfigFiles& configs, Random& rand
 }
 
 std::vector<std::string> without_events(std::vector<std::string> row) {
-  row.pop_back();  // the number of ops: the last column
+  const std::vector<std::string> header = csv_header();
+  row.erase(row.begin() + (std::ranges::find(header, "events") - header.begin()));  // the number of ops
   return row;
 }
 
@@ -78,7 +80,6 @@ TEST_CASE("fast path: a point with a cache, in values, is the point alone, in fu
   PlanCache cache;
   Engine engine = make_engine("native");
   RunResult reused;
-  REQUIRE(csv_header().back() == "events");
   int valid = 0;
   int fitting = 0;
   for (const std::uint64_t seed : test::seeds(1, 150)) {

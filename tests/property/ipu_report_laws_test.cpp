@@ -71,9 +71,46 @@ std::string random_inference(Random& random) {
                     random.below(2) == 0, modes[random.below(modes.size())], 1 + random.below(2), 9 + random.below(3));
 }
 
-// Half of them train.
+// A network of convolutions on small images: one IPU, in segments, or two of them; norms over replicas; or inference.
+std::string random_network(Random& random) {
+  const std::vector<std::string> models = {"resnet50", "resnext50-32x4d", "mobilenet-v3-small"};
+  const std::size_t model = random.below(models.size());
+  const int ipus = 1 + static_cast<int>(random.below(2));
+  const int replicas = 2 << random.below(3);
+  const std::vector<std::string> segments = {"0", "7", "-1"};
+  const int units = model == 2 ? 11 : 16;
+  const int first = 1 + static_cast<int>(random.below(8));
+  std::string toml = fmt::format(R"(
+system = "{}"
+software = "poplar-tensorflow1"
+[model]
+config = "{}"
+[workload]
+mode = "{}"
+image_size = {}
+micro_batch_size = {}
+optimizer = "{}"
+[ipu]
+matmul_proportion = {}
+optimizer_state_offchip = {}
+)",
+                                 random.below(2) == 0 ? "pod16" : "bow-pod64", models[model],
+                                 random.below(4) == 0 ? "inference" : "training", 32 << random.below(2),
+                                 1 + random.below(4), random.below(2) == 0 ? "lars" : "sgd-momentum",
+                                 random.below(2) == 0 ? "0.15" : "0.6", random.below(2) == 0 ? "true" : "false");
+  toml += fmt::format("ipus_per_replica = {}\nreplication_factor = {}\ngradient_accumulation_steps = {}\n", ipus,
+                      replicas, 4 + random.below(3));
+  toml += fmt::format("distributed_batch_norm_replicas = {}\nrecompute_segments = {}\n", 1 << random.below(2),
+                      segments[random.below(segments.size())]);
+  toml += "inference_device_iterations = 4\n";
+  if (ipus == 2) toml += fmt::format("layers_per_ipu = [{}, {}]\n", first, units - first);
+  return toml;
+}
+
+// A third of them are networks of convolutions; half of the others train.
 std::string random_run(std::uint64_t seed) {
   Random random(seed);
+  if (seed % 3 == 2) return random_network(random);
   return seed % 2 == 0 ? random_experiment(random) : random_inference(random);
 }
 

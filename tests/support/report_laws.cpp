@@ -43,7 +43,9 @@ void check_links(const Ran& ran) {
     const LinkUse& use = ran.result.links[link];
     const double capacity = ran.lowered.platform.links()[link].bandwidth.in_base() * use.busy.duration().in_base();
     CHECK(use.busy <= ran.result.total);
-    CHECK(static_cast<double>(use.bytes.count()) <= capacity * (1 + 1e-6) + 1);
+    // Times are whole picoseconds: half of one is 0.015 % of the shortest exchange of norms, 256 bytes at 75 GB/s.
+    const bool norms = ran.lowered.platform.links()[link].name.starts_with("norms.");
+    CHECK(static_cast<double>(use.bytes.count()) <= capacity * (1 + (norms ? 2e-4 : 1e-6)) + 1);
   }
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("ipu constants: shipped systems are whole machines of four and name a 
     CHECK(system.links.streaming_memory == Bytes(256'000'000'000));
     CHECK(system.links.streaming_memory_per_ipu == Bytes(16'000'000'000));
     CHECK(system.links.host_bandwidth == bytes_per_second(6e9));
-    CHECK(system.links.gateway_factor == 25.0 / 32.0);
+    CHECK(system.links.gateway_bandwidth.in_base() == system.links.ring_bandwidth.in_base() * 25.0 / 32.0);
     CHECK(system.links.gateway_latency.in_base() == doctest::Approx(5e-6));
   }
 }

@@ -232,11 +232,20 @@ ModelGraph NetworkBuilder::finish(const Field& image, const WorkloadSettings& se
   return std::move(graph_);
 }
 
-WorkloadDefaults image_defaults(const ModelShape& shape) {
+WorkloadDefaults ImageClassifier::workload_defaults(const ModelShape& shape) const {
   WorkloadDefaults defaults;
   defaults.image_size = shape["image_size"];
   defaults.input_bytes_per_element = k_pixel_bytes;
   return defaults;
+}
+
+std::int64_t ImageClassifier::maximum_sequence_length(const ModelShape& shape) const {
+  return image_tokens(shape, shape["image_size"]);
+}
+
+std::int64_t ImageClassifier::image_tokens(const ModelShape& shape, std::int64_t image_size) const {
+  const std::int64_t side = last_side(shape, image_size);
+  return side * side;
 }
 
 bool has_classifier(const std::vector<std::string>& heads, const std::string& head) {

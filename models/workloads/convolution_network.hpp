@@ -74,8 +74,22 @@ class NetworkBuilder {
   Field last_;                                    // written last in the open block
 };
 
-// Defaults of image models whose published programs send pixels of a byte and normalise them on the device.
-WorkloadDefaults image_defaults(const ModelShape& shape);
+// What classifiers of images have in common: heads, and defaults, since their published programs send pixels of a byte
+// and normalise them on the device.
+class ImageClassifier : public ModelKind {
+ public:
+  bool convolution_network() const final { return true; }
+  std::vector<std::string> heads() const final { return {"image-classification", "none"}; }
+  WorkloadDefaults workload_defaults(const ModelShape& shape) const final;
+  std::int64_t maximum_sequence_length(const ModelShape& shape) const final;
+  // Positions of the field that the classifier averages; 0: the image is smaller than the strides.
+  std::int64_t image_tokens(const ModelShape& shape, std::int64_t image_size) const final;
+  std::int64_t default_masked_tokens(const WorkloadSettings&) const final { return 0; }
+
+ protected:
+  // Side of the field behind the stem and all units; 0: smaller than a stride.
+  virtual std::int64_t last_side(const ModelShape& shape, std::int64_t image_size) const = 0;
+};
 
 // Whether the head is the classifier; PODSIM_CHECK fails on a head that none of `heads` is.
 bool has_classifier(const std::vector<std::string>& heads, const std::string& head);

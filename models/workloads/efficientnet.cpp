@@ -66,21 +66,11 @@ Field add_unit(NetworkBuilder& network, const Field& in, const ModelShape& shape
   return field;
 }
 
-std::int64_t last_side(const ModelShape& shape, std::int64_t image_size) {
-  std::int64_t stride = 2;  // of the stem
-  for (std::int64_t stage = 0; stage < shape["stages"]; ++stage) stride *= at(shape, "stride", stage);
-  return image_size < stride ? 0 : (image_size + stride - 1) / stride;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> EfficientNet::architectures() const {
   return with_pipelined_names(
       {{"EfficientNetForImageClassification", "image-classification"}, {"EfficientNetModel", "none"}});
-}
-
-std::vector<std::string> EfficientNet::heads() const {
-  return {"image-classification", "none"};
 }
 
 std::optional<ModelShape> EfficientNet::read(const Value& config, const Value& overrides,
@@ -142,17 +132,10 @@ std::optional<ModelShape> EfficientNet::read(const Value& config, const Value& o
   return shape;
 }
 
-std::int64_t EfficientNet::maximum_sequence_length(const ModelShape& shape) const {
-  return image_tokens(shape, shape["image_size"]);
-}
-
-WorkloadDefaults EfficientNet::workload_defaults(const ModelShape& shape) const {
-  return image_defaults(shape);
-}
-
-std::int64_t EfficientNet::image_tokens(const ModelShape& shape, std::int64_t image_size) const {
-  const std::int64_t side = last_side(shape, image_size);
-  return side * side;
+std::int64_t EfficientNet::last_side(const ModelShape& shape, std::int64_t image_size) const {
+  std::int64_t stride = 2;  // of the stem
+  for (std::int64_t stage = 0; stage < shape["stages"]; ++stage) stride *= at(shape, "stride", stage);
+  return image_size < stride ? 0 : (image_size + stride - 1) / stride;
 }
 
 ModelGraph EfficientNet::build(const ModelShape& shape, const WorkloadSettings& settings) const {

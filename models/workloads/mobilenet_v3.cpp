@@ -41,21 +41,7 @@ Field add_unit(NetworkBuilder& network, const Field& in, const ModelShape& shape
   return field;
 }
 
-std::int64_t last_side(const ModelShape& shape, std::int64_t image_size) {
-  std::int64_t side = (image_size + 1) / 2;  // behind the stem
-  for (std::int64_t unit = 0; unit < shape["strides"]; ++unit) {
-    const std::int64_t stride = at(shape, "strides", unit);
-    if (side < stride) return 0;
-    side = (side + stride - 1) / stride;
-  }
-  return side;
-}
-
 }  // namespace
-
-std::vector<std::string> MobileNetV3::heads() const {
-  return {"image-classification", "none"};
-}
 
 std::optional<ModelShape> MobileNetV3::read(const Value& config, const Value& overrides,
                                             Diagnostics& diagnostics) const {
@@ -82,17 +68,14 @@ std::optional<ModelShape> MobileNetV3::read(const Value& config, const Value& ov
   return shape;
 }
 
-std::int64_t MobileNetV3::maximum_sequence_length(const ModelShape& shape) const {
-  return image_tokens(shape, shape["image_size"]);
-}
-
-WorkloadDefaults MobileNetV3::workload_defaults(const ModelShape& shape) const {
-  return image_defaults(shape);
-}
-
-std::int64_t MobileNetV3::image_tokens(const ModelShape& shape, std::int64_t image_size) const {
-  const std::int64_t side = last_side(shape, image_size);
-  return side * side;
+std::int64_t MobileNetV3::last_side(const ModelShape& shape, std::int64_t image_size) const {
+  std::int64_t side = (image_size + 1) / 2;  // behind the stem
+  for (std::int64_t unit = 0; unit < shape["strides"]; ++unit) {
+    const std::int64_t stride = at(shape, "strides", unit);
+    if (side < stride) return 0;
+    side = (side + stride - 1) / stride;
+  }
+  return side;
 }
 
 ModelGraph MobileNetV3::build(const ModelShape& shape, const WorkloadSettings& settings) const {

@@ -60,21 +60,10 @@ Unit unit_of(const ModelShape& shape, std::int64_t stage, bool first) {
   return unit;
 }
 
-// Side of the field behind the stem and all stages; 0: smaller than a stride.
-std::int64_t last_side(const ModelShape& shape, std::int64_t image_size) {
-  std::int64_t stride = 4;  // of the stem
-  for (std::int64_t stage = 0; stage < shape["depths"]; ++stage) stride *= unit_of(shape, stage, true).stride;
-  return image_size < stride ? 0 : (image_size + stride - 1) / stride;
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> ResNet::architectures() const {
   return with_pipelined_names({{"ResNetForImageClassification", "image-classification"}, {"ResNetModel", "none"}});
-}
-
-std::vector<std::string> ResNet::heads() const {
-  return {"image-classification", "none"};
 }
 
 std::optional<ModelShape> ResNet::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
@@ -109,17 +98,10 @@ std::optional<ModelShape> ResNet::read(const Value& config, const Value& overrid
   return shape;
 }
 
-std::int64_t ResNet::maximum_sequence_length(const ModelShape& shape) const {
-  return image_tokens(shape, shape["image_size"]);
-}
-
-WorkloadDefaults ResNet::workload_defaults(const ModelShape& shape) const {
-  return image_defaults(shape);
-}
-
-std::int64_t ResNet::image_tokens(const ModelShape& shape, std::int64_t image_size) const {
-  const std::int64_t side = last_side(shape, image_size);
-  return side * side;
+std::int64_t ResNet::last_side(const ModelShape& shape, std::int64_t image_size) const {
+  std::int64_t stride = 4;  // of the stem
+  for (std::int64_t stage = 0; stage < shape["depths"]; ++stage) stride *= unit_of(shape, stage, true).stride;
+  return image_size < stride ? 0 : (image_size + stride - 1) / stride;
 }
 
 ModelGraph ResNet::build(const ModelShape& shape, const WorkloadSettings& settings) const {

@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "models/ipu/operator_cost.hpp"
+#include "models/ipu/cost/operator_cost.hpp"
 #include "models/ipu/operators/convolution_cost.hpp"
 #include "models/workloads/transformer.hpp"
 #include "tests/support/ipu_constants.hpp"

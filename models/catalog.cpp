@@ -1,6 +1,6 @@
 #include "models/catalog.hpp"
 
-#include "models/ipu/case_reader.hpp"
+#include "models/ipu/cases/case_reader.hpp"
 #include "models/ipu/family.hpp"
 #include "models/loss_scaling/keys.hpp"
 #include "models/loss_scaling/schemes.hpp"

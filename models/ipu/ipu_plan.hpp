@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "models/ipu/cost/operator_cost.hpp"
 #include "models/ipu/ipu_constants.hpp"
-#include "models/ipu/operator_cost.hpp"
-#include "models/ipu/pipeline.hpp"
-#include "models/ipu/pod.hpp"
+#include "models/ipu/lowering/pipeline.hpp"
+#include "models/ipu/lowering/pod.hpp"
 #include "sim/plan/family.hpp"
 
 namespace podsim::ipu {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "models/ipu/ipu_config.hpp"
-#include "models/ipu/ipu_placement.hpp"
+#include "models/ipu/config/ipu_config.hpp"
+#include "models/ipu/placement/ipu_placement.hpp"
 
 namespace podsim::ipu::test {
 

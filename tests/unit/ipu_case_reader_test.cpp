@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/case_reader.hpp"
+#include "models/ipu/cases/case_reader.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;

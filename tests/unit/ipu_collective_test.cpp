@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/collective.hpp"
+#include "models/ipu/lowering/collective.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/ipu_config_keys.hpp"
+#include "models/ipu/config/ipu_config_keys.hpp"
 #include "tests/support/ipu_config_scene.hpp"
 
 namespace podsim::ipu {

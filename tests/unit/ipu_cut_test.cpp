@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/encoder_decoder_cut.hpp"
+#include "models/ipu/placement/encoder_decoder_cut.hpp"
 #include "tests/support/ipu_config_scene.hpp"
 
 namespace podsim::ipu {

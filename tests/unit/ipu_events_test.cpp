@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/estimate.hpp"
+#include "models/ipu/cost/estimate.hpp"
+#include "models/ipu/cost/update_cost.hpp"
 #include "models/ipu/ipu_plan.hpp"
-#include "models/ipu/stage_work.hpp"
-#include "models/ipu/update_cost.hpp"
+#include "models/ipu/lowering/stage_work.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/estimate_inference.hpp"
-#include "models/ipu/inference_report.hpp"
+#include "models/ipu/cost/estimate_inference.hpp"
 #include "models/ipu/ipu_plan.hpp"
-#include "models/ipu/memory.hpp"
-#include "models/ipu/stage_work.hpp"
+#include "models/ipu/lowering/stage_work.hpp"
+#include "models/ipu/memory/memory.hpp"
+#include "models/ipu/report/inference_report.hpp"
 #include "sim/report/report.hpp"
 #include "sim/study/evaluate.hpp"
 #include "tests/support/paths.hpp"

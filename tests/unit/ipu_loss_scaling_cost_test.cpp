@@ -2,7 +2,7 @@
 // automaticlossscaling.cpp; graphcore/poplibs, HistogramPerformanceEstimation.cpp; graphcore/examples
 // nlp/bert/pytorch/configs_pretraining.yml).
 
-#include "models/ipu/loss_scaling_cost.hpp"
+#include "models/ipu/cost/loss_scaling_cost.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-#include "models/ipu/memory.hpp"
+#include "models/ipu/memory/memory.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;

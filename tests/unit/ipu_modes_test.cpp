@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/idle_keys.hpp"
+#include "models/ipu/config/idle_keys.hpp"
 #include "tests/support/ipu_config_scene.hpp"
 
 namespace podsim::ipu {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/ipu/estimate.hpp"
+#include "models/ipu/cost/estimate.hpp"
+#include "models/ipu/cost/network_cost.hpp"
 #include "models/ipu/ipu_plan.hpp"
-#include "models/ipu/network_cost.hpp"
-#include "models/ipu/norm_exchange.hpp"
-#include "models/ipu/stage_work.hpp"
+#include "models/ipu/lowering/norm_exchange.hpp"
+#include "models/ipu/lowering/stage_work.hpp"
 #include "tests/support/run_experiment.hpp"
 
 using namespace podsim;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/operator_cost.hpp"
+#include "models/ipu/cost/operator_cost.hpp"
 #include "models/workloads/operators.hpp"
 #include "models/workloads/transformer.hpp"
 #include "tests/support/ipu_constants.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/ipu/estimate.hpp"
+#include "models/ipu/cost/estimate.hpp"
 #include "models/ipu/ipu_plan.hpp"
 #include "tests/support/run_experiment.hpp"
 

@@ -1,7 +1,7 @@
 // Limits beside the sum of tile memory: Streaming Memory, host streams, the three reasons of tile memory; and cases
 // that users met (graphcore/poptorch issue 9, hspark1212/MOFTransformer issue 89, graphcore/popxl-addons tutorials).
 
-#include "models/ipu/verdict.hpp"
+#include "models/ipu/memory/verdict.hpp"
 
 #include <doctest/doctest.h>
 

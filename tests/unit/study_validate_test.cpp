@@ -7,7 +7,7 @@
 #include <string>
 
 #include "models/catalog.hpp"
-#include "models/ipu/verdict.hpp"
+#include "models/ipu/memory/verdict.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
 

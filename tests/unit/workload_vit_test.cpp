@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "models/ipu/operator_cost.hpp"
+#include "models/ipu/cost/operator_cost.hpp"
 #include "models/workloads/vit.hpp"
 #include "tests/support/ipu_constants.hpp"
 #include "tests/support/model_shapes.hpp"

@@ -296,9 +296,8 @@ void add_behaviour(std::vector<Key>& keys) {
   keys.push_back(make({"synthetic_data", boolean, flag(false), "no host data"}, k_first_version, k_first_until));
 }
 
-void add_own(std::vector<Key>& keys) {
+void add_own_files(std::vector<Key>& own) {
   using enum KeyType;
-  std::vector<Key> own;
   own.push_back(make({"config", path, {}, "an IPUConfig file, relative to the file that names it"}));
   own.push_back(with(make({"version", text, {}, "version of optimum-graphcore the file was written for"}),
                      "told by the keys in the file, else assumed: the documented defaults"));
@@ -306,6 +305,10 @@ void add_own(std::vector<Key>& keys) {
   pod.spec.default_text = "the system's own pod where a dictionary has it, else its default";
   pod.spec.choices = {"pod4", "pod8", "pod16", "pod32", "pod64", "pod128", "pod256"};
   own.push_back(pod);
+}
+
+void add_own_placement(std::vector<Key>& own) {
+  using enum KeyType;
   own.push_back(make({"attention_layers_per_ipu",
                       integer_list,
                       {},
@@ -318,6 +321,10 @@ void add_own(std::vector<Key>& keys) {
                       "feed-forward halves of the layers on each IPU",
                       {"sets the slowest stage", "weights, state and stashes go with the layers"},
                       0.0}));
+}
+
+void add_own_machine(std::vector<Key>& own) {
+  using enum KeyType;
   own.push_back(
       with(make({"instances",
                  integer,
@@ -333,6 +340,19 @@ void add_own(std::vector<Key>& keys) {
                            {"as replication_factor", "as replication_factor"},
                            1.0}),
                      "as many as the replicas take"));
+  Key io = with(make({"io_tiles",
+                      integer,
+                      {},
+                      "tiles set aside for host copies, an even number; not with pipelined execution",
+                      {"", ""},
+                      32.0}),
+                "none");
+  io.spec.maximum = 192.0;
+  own.push_back(io);
+}
+
+void add_own_networks(std::vector<Key>& own) {
+  using enum KeyType;
   own.push_back(make({"recompute_segments",
                       integer,
                       whole(0),
@@ -346,15 +366,15 @@ void add_own(std::vector<Key>& keys) {
                       "replicas that share the statistics of their batch norms",
                       {"an exchange between replicas per norm and phase", ""},
                       1.0}));
-  Key io = with(make({"io_tiles",
-                      integer,
-                      {},
-                      "tiles set aside for host copies, an even number; not with pipelined execution",
-                      {"", ""},
-                      32.0}),
-                "none");
-  io.spec.maximum = 192.0;
-  own.push_back(io);
+}
+
+// Beyond IPUConfig. In the order of lists of keys.
+void add_own(std::vector<Key>& keys) {
+  std::vector<Key> own;
+  add_own_files(own);
+  add_own_placement(own);
+  add_own_machine(own);
+  add_own_networks(own);
   for (Key& key : own) {
     key.spec.source = "podsim";
     key.history.beyond_ipu_config = true;

@@ -27,7 +27,7 @@ std::vector<Price> price(const std::vector<Operator>& operators, const Execution
 
 // Sum and sum of squares of each channel, in single precision.
 Bytes statistics_of(const Operator& op, const RunSetup& setup) {
-  constexpr std::int64_t k_bytes_of_channel = 2 * 4;
+  constexpr std::int64_t k_bytes_of_channel = 8;
   const bool shared = op.kind == OperatorKind::normalisation && setup.distributed_batch_norm_replicas > 1;
   return shared ? Bytes(k_bytes_of_channel * op.channels) : Bytes();
 }

@@ -116,6 +116,7 @@ class RowToOperator {
     const auto writer = std::ranges::find(k_writers, kind_, &std::pair<std::string_view, Writer>::first);
     if (writer != k_writers.end()) return (this->*writer->second)();
     std::vector<std::string_view> known;
+    known.reserve(k_writers.size());
     for (const auto& [name, function] : k_writers) known.push_back(name);
     cells_.skip(fmt::format("kind \"{}\" is not known: {}", kind_, fmt::join(known, ", ")));
     return "";

@@ -38,8 +38,8 @@ void warn_without_effect(const Value& table, const std::string& prefix, Diagnost
 
 std::string precision_of(const Value& document, const ChipConstants& chip, Diagnostics& diagnostics) {
   const bool half_partials = chip.half_partials && read_boolean(document, "ipu.enable_half_partials").value_or(true);
-  const std::string implied = half_partials ? "fp16.16" : "fp16.32";
-  const std::string precision = read_text(document, "workload.precision").value_or(implied);
+  std::string implied = half_partials ? "fp16.16" : "fp16.32";
+  std::string precision = read_text(document, "workload.precision").value_or(implied);
   if (precision == "fp16.32" || precision == "fp32" || (precision == "fp16.16" && chip.half_partials)) return precision;
   diagnostics.error(document.find("workload.precision")->place(), "workload.precision",
                     fmt::format("\"{}\" is not a multiply mode of this chip for a single operator", precision),

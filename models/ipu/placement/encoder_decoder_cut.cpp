@@ -32,12 +32,16 @@ class Checker {
       return;
     }
     const auto ipus = static_cast<std::int64_t>(layers_.size());
-    check_side(mode_.embedding_splits, "embedding", {*cut, ipus}, "decoder", {0, *cut}, "encoder");
-    check_side(mode_.projection_splits, "projection", {0, *cut}, "encoder", {*cut, ipus}, "decoder");
+    check_side(mode_.embedding_splits, "embedding", {*cut, ipus, "decoder"}, {0, *cut, "encoder"});
+    check_side(mode_.projection_splits, "projection", {0, *cut, "encoder"}, {*cut, ipus, "decoder"});
   }
 
  private:
-  using Range = std::pair<std::int64_t, std::int64_t>;  // first IPU, and the one behind the last
+  struct Side {
+    std::int64_t begin;  // first IPU
+    std::int64_t end;    // the one behind the last
+    const char* name;
+  };
 
   bool generation() const { return request_.mode == RunMode::generation; }
 
@@ -66,22 +70,21 @@ class Checker {
     return "gives the encoder a number of IPUs that is no power of two";
   }
 
-  static std::string text_of(const Range& range) {
-    if (range.second - range.first == 1) return fmt::format("IPU {}", range.first);
-    return fmt::format("IPUs {} to {}", range.first, range.second - 1);
+  static std::string text_of(const Side& side) {
+    if (side.end - side.begin == 1) return fmt::format("IPU {}", side.begin);
+    return fmt::format("IPUs {} to {}", side.begin, side.end - 1);
   }
 
-  void check_side(const Splits& splits, const char* part, const Range& wrong, const char* wrong_side,
-                  const Range& right, const char* right_side) {
+  void check_side(const Splits& splits, const char* part, const Side& wrong, const Side& right) {
     if (!splits.valid || splits.value.size() != layers_.size()) return;
-    const auto begin = splits.value.begin() + wrong.first;
-    const auto end = splits.value.begin() + wrong.second;
+    const auto begin = splits.value.begin() + wrong.begin;
+    const auto end = splits.value.begin() + wrong.end;
     if (std::all_of(begin, end, [](std::int64_t count) { return count == 0; })) return;
     const std::string key = fmt::format("serialized_{}_splits_per_ipu", part);
     report(splits.place, key.c_str(),
-           fmt::format("{} places splits of the {} on the {}'s {}", list_text(splits.value), part, wrong_side,
+           fmt::format("{} places splits of the {} on the {}'s {}", list_text(splits.value), part, wrong.name,
                        text_of(wrong)),
-           fmt::format("all of them on the {}'s {}", right_side, text_of(right)));
+           fmt::format("all of them on the {}'s {}", right.name, text_of(right)));
   }
 
   const ModeSettings& mode_;

@@ -127,6 +127,7 @@ class MachineLoader {
       const std::optional<Value> other = parse_toml(*configs_.text(path), path, ignored);
       if (other && read_text(*other, "family").value_or("") == choice_.family) suiting.push_back(name);
     }
+    if (suiting.empty()) return true;  // nobody knows the system's family, which is told elsewhere
     const Value* written = document_.find("software.name");
     diagnostics_.error(written != nullptr ? written->place() : document_.place(), "software",
                        fmt::format("\"{}\" is of family \"{}\", system \"{}\" is of family \"{}\"", choice_.software,

@@ -102,3 +102,8 @@ TEST_CASE("capacity: users that each take a system are told of larger batches") 
                  "\nWarnings\n  sn40l-8 serves 1 request at once, 100 users take 100 systems: a larger batch (in the "
                  "compile command, where the experiment has one) takes fewer, "));
 }
+
+TEST_CASE("capacity: a deadline may be in days, as reports print times") {
+  const ExperimentFolder folder;
+  CHECK(folder.podsim(k_job + " --deadline '1 day'").out == folder.podsim(k_job + " --deadline 24h").out);
+}

@@ -133,6 +133,10 @@ class Checker {
       siblings.emplace_back(rest.substr(0, rest.find('.')));
     }
     if (const std::string near = nearest(name, siblings); !near.empty()) return near;
+    // The only one whose name goes on with further words.
+    const auto goes_on = [&](const std::string& sibling) { return sibling.starts_with(name + "_"); };
+    const auto longer = std::find_if(siblings.begin(), siblings.end(), goes_on);
+    if (std::count_if(siblings.begin(), siblings.end(), goes_on) == 1) return *longer;
     for (const KeySpec& spec : keys_) {
       if (spec.path.ends_with("." + name)) return joined(section_, spec.path);
     }

@@ -111,8 +111,29 @@ class MachineLoader {
   bool load_software(const Value& system) {
     const std::string fallback = read_text(system, "software").value_or("");
     const std::optional<Value> software = load_noun("software", "software.name", "software/", fallback);
-    if (software) choice_.constants.add(*software, "software", {"name", "family", "summary"}, diagnostics_);
-    return software.has_value();
+    if (!software || !suits(*software)) return false;
+    choice_.constants.add(*software, "software", {"name", "family", "summary"}, diagnostics_);
+    return true;
+  }
+
+  // Software that names a family runs on systems of that family alone.
+  bool suits(const Value& software) {
+    const std::string family = read_text(software, "family").value_or(choice_.family);
+    if (family == choice_.family) return true;
+    std::vector<std::string> suiting;
+    for (const std::string& name : names_in(configs_, "software/")) {
+      Diagnostics ignored;
+      const std::string path = "software/" + name + ".toml";
+      const std::optional<Value> other = parse_toml(*configs_.text(path), path, ignored);
+      if (other && read_text(*other, "family").value_or("") == choice_.family) suiting.push_back(name);
+    }
+    if (suiting.empty()) return true;  // nobody knows the system's family, which is told elsewhere
+    const Value* written = document_.find("software.name");
+    diagnostics_.error(written != nullptr ? written->place() : document_.place(), "software",
+                       fmt::format("\"{}\" is of family \"{}\", system \"{}\" is of family \"{}\"", choice_.software,
+                                   family, choice_.system, choice_.family),
+                       fmt::format("one of {}", fmt::join(suiting, ", ")));
+    return false;
   }
 
   void load_family_constants() {

@@ -181,6 +181,10 @@ std::string subtitle_text(const Report& report) {
   return what;
 }
 
+std::string broken_limit_text(const BrokenLimit& broken) {
+  return limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy);
+}
+
 std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   std::vector<std::string> lines;
   for (const BrokenLimit& broken : verdict.broken) {

@@ -19,6 +19,8 @@ struct HeadLine {
 std::vector<HeadLine> head_lines(const Report& report);
 // "system, software, model, mode".
 std::string subtitle_text(const Report& report);
+// "sram on device0 needs 1.2 GiB, has 624 MiB; try …": the remedy where there is one.
+std::string broken_limit_text(const BrokenLimit& broken);
 // A line for each kind of limit that is broken, with the cheapest remedy.
 std::vector<std::string> broken_limit_lines(const Verdict& verdict);
 std::vector<std::string> batch_lines(const Report& report);

@@ -9,6 +9,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/human.hpp"
+#include "sim/report/phrases.hpp"
 #include "sim/study/evaluate.hpp"
 #include "sim/units/text.hpp"
 
@@ -52,8 +53,11 @@ class Planner {
     row.hosts = typed.hosts;
     row.samples_per_s = typed.samples_per_s;
     if (target) row.training = seconds(*target / typed.samples_per_s);
-    row.work = {static_cast<double>(typed.global_batch.value_or(0)), typed.precision.value_or(""),
-                typed.sequence_length.value_or(0), typed.packing_factor.value_or(0), "training"};
+    row.work.global_batch = static_cast<double>(typed.global_batch.value_or(0));
+    row.work.precision = typed.precision.value_or("");
+    row.work.sequence_length = typed.sequence_length.value_or(0);
+    row.work.packing_factor = typed.packing_factor.value_or(0);
+    row.work.mode = "training";
     add_costs(typed.costs, row);
     judge(row);
     return row;
@@ -117,23 +121,26 @@ class Planner {
     const Plan plan = planned(moved(candidate, row));
     if (row.name.empty()) row.name = plan.system;
     const MachineFacts machine = plan.family->machine_facts(plan);
-    row.report = simulate_plan(plan, engine_, {false, true, true, false, false});
+    row.report = simulate_plan(plan, engine_, {.merge = true, .remedies = true});
     const Report& report = *row.report;
     row.systems = plan.nodes;
     row.devices = machine.devices;
     row.hosts = machine.hosts;
     row.idle_devices = std::max<std::int64_t>(machine.devices - report.batch.devices, 0);
     row.compile = report.compile;
-    row.work = {static_cast<double>(report.batch.global_batch) * report.batch.sequences_per_sample,
-                plan.settings.precision, plan.settings.sequence_length, plan.settings.packing_factor,
+    row.work = {plan.shape,
+                plan.graph.parameter_count(),
+                plan.settings.head,
+                static_cast<double>(report.batch.global_batch) * report.batch.sequences_per_sample,
+                plan.settings.precision,
+                plan.settings.sequence_length,
+                plan.settings.packing_factor,
                 std::string(name(report.mode))};
     row.power = machine.power;
     row.power_source = machine.power_source;
     if (!report.verdict.fits()) {
       row.status = CapacityStatus::does_not_fit;
-      const BrokenLimit& broken = report.verdict.broken.front();
-      row.misses = {fmt::format("{} on {}: needs {}, has {} {}", broken.limit, broken.device,
-                                format_number(broken.need), format_number(broken.have), broken.unit)};
+      row.misses = {broken_limit_text(report.verdict.broken.front())};
       return;
     }
     row.samples_per_s = report.throughput->sequences_per_s.value_or(report.throughput->samples_per_s);
@@ -222,6 +229,10 @@ bool has_rate(const CapacityRow& row) {
   return row.status == CapacityStatus::meets || row.status == CapacityStatus::misses;
 }
 
+std::string model_text(const WorkFacts& work) {
+  return fmt::format("{} ({} parameters)", work.shape.name, grouped(work.parameters));
+}
+
 // In what two rows are not of the same work; a typed row may leave things unsaid.
 std::vector<std::string> work_differences(const CapacityRow& a, const CapacityRow& b,
                                           std::vector<std::string>& unsaid) {
@@ -232,6 +243,11 @@ std::vector<std::string> work_differences(const CapacityRow& a, const CapacityRo
     else if (first != second)
       found.push_back(fmt::format("{} of {} on {}, of {} on {}", what, first, a.name, second, b.name));
   };
+  // A model by its dimensions: files of other names may hold the same one.
+  const bool same_model = b.work.shape.type.empty() || (a.work.shape.type == b.work.shape.type &&
+                                                        a.work.shape.dimensions == b.work.shape.dimensions);
+  if (!same_model) compare("model", model_text(a.work), model_text(b.work), true);
+  if (!b.work.shape.type.empty()) compare("head", a.work.head, b.work.head, true);
   compare("global batch", human_number(a.work.global_batch), human_number(b.work.global_batch),
           b.work.global_batch > 0);
   compare("precision", a.work.precision, b.work.precision, !b.work.precision.empty());
@@ -328,6 +344,19 @@ void add_reasons(Capacity& capacity) {
   if (smaller != nullptr && chosen.report) capacity.reasons = scaling_reasons(*smaller, chosen);
 }
 
+// Systems in number cost more than a larger batch does.
+void add_hints(Capacity& capacity, const CapacityGoal& goal) {
+  for (const CapacityRow& row : capacity.rows) {
+    if (!goal.users || !row.tokens_per_s_per_user || !row.report) continue;
+    const std::int64_t batch = row.report->batch.global_batch;
+    if (batch >= *goal.users) continue;
+    capacity.warnings.push_back(
+        fmt::format("{0} serves {1} at once, {2} users take {3}: a larger batch (in the compile command, where the "
+                    "experiment has one) takes fewer, at fewer tokens/s for each user",
+                    row.name, counted(batch, "request"), grouped(*goal.users), counted(row.systems, "system")));
+  }
+}
+
 void add_left_out(Capacity& capacity, const CapacityCosts& costs) {
   std::vector<std::string>& texts = capacity.left_out;
   const auto rated = [&](auto condition) {
@@ -367,6 +396,7 @@ Capacity plan_capacity(const std::vector<CapacityCandidate>& candidates, const C
   compare_work(capacity, mixed);
   capacity.chosen = choice_of(capacity.rows, capacity.warnings);
   add_reasons(capacity);
+  add_hints(capacity, goal);
   add_left_out(capacity, costs);
   return capacity;
 }

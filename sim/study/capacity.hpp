@@ -9,6 +9,7 @@
 
 #include "sim/plan/catalog.hpp"
 #include "sim/plan/experiment.hpp"
+#include "sim/plan/model_kind.hpp"
 #include "sim/report/report.hpp"
 #include "sim/study/capacity_costs.hpp"
 #include "sim/study/checkpointing.hpp"
@@ -31,6 +32,9 @@ struct CapacityCandidate {
 
 // What must be equal for times to be of the same work.
 struct WorkFacts {
+  ModelShape shape;             // of a typed row without a type: not stated
+  std::int64_t parameters = 0;  // of the model with its head
+  std::string head;
   double global_batch = 0;  // sequences
   std::string precision;
   std::int64_t sequence_length = 0;
@@ -72,6 +76,9 @@ struct Capacity {
 // Throws ConfigError when the work of rows differs and `mixed` is not set.
 Capacity plan_capacity(const std::vector<CapacityCandidate>& candidates, const CapacityGoal& goal,
                        const CapacityCosts& costs, bool mixed, const Catalog& catalog, const ConfigFiles& configs);
+
+// A row's name, with how many systems it is of where another row has the same name: "2 × NAME".
+std::string label_of(const Capacity& capacity, const CapacityRow& row);
 
 // For one column of many magnitudes: "54.7 h" from two hours on; "20 kW" from a thousand watts on.
 std::string plain_time(Duration time);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/core/json_writer.hpp"
 #include "sim/report/human.hpp"
@@ -62,16 +63,31 @@ std::string goals_of(const CapacityGoal& goal, const CapacityCosts& costs, const
   return goals.empty() ? "No goal" : fmt::format("{}", fmt::join(goals, ", "));
 }
 
+std::string work_line(const CapacityRow& row, bool with_head) {
+  std::string text = row.report->model;
+  if (with_head) {
+    text += fmt::format(" ({} parameters)", grouped(row.work.parameters));
+    if (!row.work.head.empty()) text += ", head " + row.work.head;
+  }
+  text += fmt::format(", {}, global batch {}", row.work.mode, human_number(row.work.global_batch));
+  if (row.work.sequence_length > 0) text += fmt::format(", sequence length {}", row.work.sequence_length);
+  if (!row.work.precision.empty()) text += ", " + row.work.precision;
+  return text;
+}
+
+// One line for all rows; where their work differs one for each, with model and head.
 std::string work_of(const Capacity& capacity) {
+  std::string common;
+  std::set<std::string> works;
+  std::vector<std::string> of_rows;
   for (const CapacityRow& row : capacity.rows) {
     if (!row.report) continue;
-    std::string text =
-        fmt::format("{}, {}, global batch {}", row.report->model, row.work.mode, human_number(row.work.global_batch));
-    if (row.work.sequence_length > 0) text += fmt::format(", sequence length {}", row.work.sequence_length);
-    if (!row.work.precision.empty()) text += ", " + row.work.precision;
-    return text;
+    if (common.empty()) common = work_line(row, false);
+    const std::string work = work_line(row, true);
+    works.insert(work);
+    of_rows.push_back(fmt::format("{}: {}", label_of(capacity, row), work));
   }
-  return "";
+  return works.size() < 2 ? common : fmt::format("{}", fmt::join(of_rows, "\n"));
 }
 
 // A column is there when a row has something in it.
@@ -190,6 +206,12 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 
 }  // namespace
 
+std::string label_of(const Capacity& capacity, const CapacityRow& row) {
+  const bool shared = std::ranges::any_of(
+      capacity.rows, [&](const CapacityRow& other) { return other.name == row.name && other.systems != row.systems; });
+  return shared ? fmt::format("{} × {}", row.systems, row.name) : row.name;
+}
+
 std::string plain_time(Duration time) {
   constexpr double k_hour = 3600;
   const double value = time.in_base();
@@ -208,7 +230,8 @@ std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const Ca
   add_section("Why", capacity.reasons, text);
   std::vector<std::string> notes;
   for (const CapacityRow& row : capacity.rows) {
-    if (!row.changed.empty()) notes.push_back(fmt::format("{}: {}, for the same global batch", row.name, row.changed));
+    if (!row.changed.empty())
+      notes.push_back(fmt::format("{}: {}, for the same global batch", label_of(capacity, row), row.changed));
   }
   for (const CapacityRow& row : capacity.rows) {
     if (!row.power_source.empty() && row.power_source != "given") {

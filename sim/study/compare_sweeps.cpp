@@ -109,6 +109,15 @@ void add_statuses(const Points& before, const Points& after, std::vector<MetricC
   }
 }
 
+std::string coverage_of(const Points& before, const Points& after) {
+  const auto both = static_cast<std::size_t>(
+      std::count_if(before.begin(), before.end(), [&](const auto& point) { return after.contains(point.first); }));
+  std::string text = fmt::format("{} points compared", both);
+  if (before.size() > both) text += fmt::format(", {} of A are not in B", before.size() - both);
+  if (after.size() > both) text += fmt::format(", {} of B are not in A", after.size() - both);
+  return text;
+}
+
 // The experiment that a sweep varies, from its definition.
 Value base_of(const SweepStore& store) {
   const std::string& definition = store.identity().definition;
@@ -131,7 +140,7 @@ Value base_of(const SweepStore& store) {
 Comparison compare_sweeps(SweepStore& before, SweepStore& after, double tolerance) {
   const Points first = points_of(before);
   const Points second = points_of(after);
-  Comparison comparison{"sweeps", {}, {}};
+  Comparison comparison{"sweeps", {}, {}, coverage_of(first, second)};
   for (const std::string_view metric : k_judged) {
     add_metric(std::string(metric), first, second, tolerance, comparison.metrics);
   }

@@ -34,6 +34,7 @@ struct Comparison {
   std::string kind;                   // "runs", "sweeps", "validations"
   std::vector<MetricChange> metrics;  // in the order of the first, those of the second alone behind
   std::vector<std::string> reasons;   // whole sentences; may be empty
+  std::string coverage = {};          // of points: how many both have, how many one alone; empty: nothing has points
 
   bool regressed() const;  // something is worse
   bool differs() const;    // something is not the same

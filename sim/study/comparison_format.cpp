@@ -53,7 +53,9 @@ std::string xml(const std::string& text) {
 }
 
 std::string summary_of(const Comparison& comparison) {
-  std::string text = fmt::format("{} metrics compared", comparison.metrics.size());
+  const std::size_t of_one = count_of(comparison, ChangeVerdict::missing) + count_of(comparison, ChangeVerdict::added);
+  std::string text = comparison.coverage.empty() ? "" : comparison.coverage + "\n";
+  text += fmt::format("{} metrics compared", comparison.metrics.size() - of_one);
   for (const ChangeVerdict verdict : {ChangeVerdict::worse, ChangeVerdict::better, ChangeVerdict::changed,
                                       ChangeVerdict::missing, ChangeVerdict::added}) {
     const std::size_t count = count_of(comparison, verdict);

@@ -29,6 +29,9 @@ class SweepCondition {
   // Throws ConfigError when a key has no value or operands cannot be combined.
   bool holds(const KeyLookup& lookup) const;
 
+  const std::string& text() const { return text_; }
+  const Place& place() const { return place_; }
+
   struct Node;
 
  private:

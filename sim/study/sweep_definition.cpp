@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sim/config/key_spec.hpp"
@@ -67,11 +68,12 @@ void check_section(const Value& document, Diagnostics& diagnostics) {
 SamplingPlan sampling_of(const Value& document, Diagnostics& diagnostics) {
   SamplingPlan plan;
   const std::string kind = read_text(document, "sweep.sampling").value_or("grid");
+  const bool is_known = kind == "grid" || kind == "random" || kind == "latin-hypercube";
   if (kind == "random") plan.kind = Sampling::random;
   if (kind == "latin-hypercube") plan.kind = Sampling::latin_hypercube;
   plan.points = read_integer(document, "sweep.points").value_or(0);
   plan.seed = static_cast<std::uint64_t>(read_integer(document, "sweep.seed").value_or(1));
-  if (plan.kind != Sampling::grid) return plan;
+  if (plan.kind != Sampling::grid || !is_known) return plan;
   for (const char* key : {"sweep.points", "sweep.seed"}) {
     if (const Value* value = document.find(key)) {
       diagnostics.error(value->place(), key, "has no effect: a grid takes every point",
@@ -96,34 +98,93 @@ std::vector<SweepCondition> conditions_of(const Value& document, Diagnostics& di
   return conditions;
 }
 
-// An axis that no document knows is a slip of the pen, not a grid of invalid points. One without effect is told.
-void try_axes(SweepDefinition& sweep, const Catalog& catalog, const ConfigFiles& configs) {
+// What no value of an axis mends. Where the machine varies, what is known varies with it.
+bool is_beyond_axes(const Diagnostic& problem, const std::vector<std::string>& keys) {
+  if (problem.severity != Severity::error) return false;
+  if (problem.problem == "is missing") return true;
+  const bool machine_varies = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key == "system" || key == "system.name" || key == "software" || key == "software.name";
+  });
+  if (machine_varies) return false;
+  return problem.problem.starts_with("unknown ") || problem.problem.starts_with("no ");
+}
+
+// An axis that no document knows is a slip of the pen, not a grid of invalid points, and so is a base that no point
+// can mend. An axis without effect is told.
+void try_axes(SweepDefinition& sweep, const Catalog& catalog, const ConfigFiles& configs, Diagnostics& diagnostics) {
   const std::vector<std::string>& keys = sweep.space.keys();
   const std::vector<Value> values = sweep.space.values(0);
   Experiment first = sweep.base;
   Diagnostics unusable;
-  Diagnostics unknown;
   for (std::size_t k = 0; k < keys.size(); ++k) {
     if (is_dotted_path(keys[k]))
       apply_value(first, keys[k], values[k], unusable);
     else
-      unknown.error(values[k].place(), "sweep.axes", fmt::format("\"{}\" is not a key", keys[k]));
+      diagnostics.error(values[k].place(), "sweep.axes", fmt::format("\"{}\" is not a key", keys[k]));
   }
-  if (!unusable.has_errors()) {
-    const PlanResult made = make_plan(first, catalog, configs);
-    for (const Diagnostic& problem : made.diagnostics.all()) {
-      const bool of_axis = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-        return key == problem.key || key.starts_with(problem.key + ".");
-      });
-      if (!of_axis) continue;
-      if (problem.severity == Severity::warning) {
-        sweep.warnings.warning(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
-      }
-      if (!problem.problem.starts_with("unknown ")) continue;
-      unknown.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+  if (unusable.has_errors()) return;
+  const PlanResult made = make_plan(first, catalog, configs);
+  for (const Diagnostic& problem : made.diagnostics.all()) {
+    const bool of_axis = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      return key == problem.key || key.starts_with(problem.key + ".");
+    });
+    if (of_axis && problem.severity == Severity::warning) {
+      sweep.warnings.warning(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+    }
+    const bool unknown_axis = of_axis && problem.problem.starts_with("unknown ");
+    if (!unknown_axis && (of_axis || !is_beyond_axes(problem, keys))) continue;
+    diagnostics.error(problem.place, problem.key, problem.problem, problem.expected, problem.suggestion);
+  }
+}
+
+// Conditions that no point meets are told, as far as points can be looked through at once.
+void try_conditions(SweepDefinition& sweep, Diagnostics& diagnostics) {
+  constexpr std::int64_t k_looked_through = 100'000;
+  const bool all = sweep.space.size() <= k_looked_through;
+  for (const SweepCondition& condition : sweep.excluded) {
+    try {
+      const auto is_met = [&](std::int64_t point) {
+        const std::vector<Value> values = sweep.space.values(point);
+        return condition.holds(sweep.lookup(values));
+      };
+      bool met = is_met(0);
+      for (std::int64_t p = 1; all && !met && p < sweep.space.size(); ++p) met = is_met(p);
+      if (met || !all) continue;
+      sweep.warnings.warning(condition.place(), "sweep.exclude",
+                             fmt::format("condition '{}': excludes no point", condition.text()));
+    } catch (const ConfigError& error) {
+      diagnostics.append(error.diagnostics());
     }
   }
-  if (unknown.has_errors()) throw ConfigError(unknown);
+}
+
+void tell_repeated(SweepDefinition& sweep, const Value& document) {
+  const SamplingPlan& plan = sweep.space.plan();
+  const std::int64_t left = sweep.space.size();
+  if (plan.kind == Sampling::grid || left >= plan.points) return;
+  sweep.warnings.warning(document.find("sweep.points")->place(), "sweep.points",
+                         fmt::format("{} points were drawn, {} of them equal to another: {} are run", plan.points,
+                                     plan.points - left, left),
+                         "ranges, or fewer points than the lists have combinations");
+}
+
+// Empty when the axes or the sampling are not sound.
+std::optional<SweepSpace> space_of(const Value& document, std::vector<SweepGroup> axes, Diagnostics& diagnostics) {
+  Diagnostics found;
+  if (axes.empty()) axes = document_axes(document, found);
+  const SamplingPlan plan = sampling_of(document, found);
+  if (axes.empty() && !found.has_errors()) {
+    found.error(document.place(), "sweep.axes", "there is no axis", "--axis KEY=V1,V2,… or a [sweep.axes] table");
+  }
+  std::optional<SweepSpace> space;
+  const Value* section = document.find("sweep");
+  try {
+    if (!found.has_errors()) space.emplace(std::move(axes), plan, section ? section->place() : document.place());
+  } catch (const ConfigError& error) {
+    found.append(error.diagnostics());
+  }
+  diagnostics.append(found);
+  return space;
 }
 
 void hash_named_files(const Value& value, Sha256& hash) {
@@ -184,16 +245,20 @@ std::string hash_of(const SweepDefinition& sweep, const ConfigFiles& configs) {
 
 }  // namespace
 
-bool SweepDefinition::leaves_out(const std::vector<Value>& values) const {
-  if (excluded.empty()) return false;
-  const std::vector<std::string>& keys = space.keys();
-  const KeyLookup lookup = [&](std::string_view key) -> const Value* {
+KeyLookup SweepDefinition::lookup(const std::vector<Value>& values) const {
+  return [this, &values](std::string_view key) -> const Value* {
+    const std::vector<std::string>& keys = space.keys();
     const auto axis = std::find(keys.begin(), keys.end(), key);
     if (axis != keys.end()) return &values[static_cast<std::size_t>(axis - keys.begin())];
     return base.document.find(key);
   };
+}
+
+bool SweepDefinition::leaves_out(const std::vector<Value>& values) const {
+  if (excluded.empty()) return false;
+  const KeyLookup found = lookup(values);
   return std::any_of(excluded.begin(), excluded.end(),
-                     [&](const SweepCondition& condition) { return condition.holds(lookup); });
+                     [&](const SweepCondition& condition) { return condition.holds(found); });
 }
 
 SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> axes, const Catalog& catalog,
@@ -201,24 +266,17 @@ SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> ax
   Diagnostics diagnostics;
   const Value& document = written.document;
   check_section(document, diagnostics);
-  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
-  Experiment base = base_of(written, configs, diagnostics);
-  if (axes.empty()) axes = document_axes(document, diagnostics);
-  const SamplingPlan plan = sampling_of(document, diagnostics);
+  Diagnostics of_base;
+  Experiment base = base_of(written, configs, of_base);
+  diagnostics.append(of_base);
   std::vector<SweepCondition> conditions = conditions_of(document, diagnostics);
-  if (axes.empty() && !diagnostics.has_errors()) {
-    diagnostics.error(document.place(), "sweep.axes", "there is no axis", "--axis KEY=V1,V2,… or a [sweep.axes] table");
-  }
+  std::optional<SweepSpace> space = space_of(document, std::move(axes), diagnostics);
+  if (!space || of_base.has_errors()) throw ConfigError(diagnostics);
+  SweepDefinition sweep{std::move(base), std::move(*space), std::move(conditions), {}, "", ""};
+  try_axes(sweep, catalog, configs, diagnostics);
+  try_conditions(sweep, diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
-  const Value* section = document.find("sweep");
-  SweepDefinition sweep{std::move(base),
-                        SweepSpace(std::move(axes), plan, section ? section->place() : document.place()),
-                        std::move(conditions),
-                        {},
-                        "",
-                        ""};
-  try_axes(sweep, catalog, configs);
-  sweep.leaves_out(sweep.space.values(0));  // a condition over unknown keys is told before anything runs
+  tell_repeated(sweep, document);
   sweep.text = text_of(sweep, document);
   sweep.input_sha256 = hash_of(sweep, configs);
   return sweep;

@@ -16,10 +16,12 @@ struct SweepDefinition {
   Experiment base;  // without its sweep section
   SweepSpace space;
   std::vector<SweepCondition> excluded;
-  Diagnostics warnings;      // of its axes, at the first point
+  Diagnostics warnings;      // of its axes, at the first point; of its conditions and sampling
   std::string text;          // base and sweep, as inline tables, a line each
   std::string input_sha256;  // of `text`, the configs, the overlays and every file that a value names
 
+  // What keys stand for at a point; `values` outlives it.
+  KeyLookup lookup(const std::vector<Value>& values) const;
   bool leaves_out(const std::vector<Value>& values) const;
 };
 

@@ -49,6 +49,9 @@ constexpr std::array k_rules{
     UnitRule{"ps", "time", {1, 1e12}, no_prefix},
     UnitRule{"min", "time", {60, 1}, no_prefix},
     UnitRule{"h", "time", {3600, 1}, no_prefix},
+    UnitRule{"days", "time", {86400, 1}, no_prefix},
+    UnitRule{"day", "time", {86400, 1}, no_prefix},
+    UnitRule{"d", "time", {86400, 1}, no_prefix},
     UnitRule{"B", "data", {1, 1}, decimal | binary},
     UnitRule{"B/s", "bandwidth", {1, 1}, decimal | binary},
     UnitRule{"b/s", "bandwidth", {1, 8}, decimal | binary},
@@ -67,7 +70,7 @@ struct DimensionText {
 };
 
 constexpr std::array k_accepted{
-    DimensionText{"time", "s, ms, us, ns, ps, min or h"},
+    DimensionText{"time", "s, ms, us, ns, ps, min, h or days"},
     DimensionText{"data", "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"},
     DimensionText{"bandwidth", "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or, for bits, Gb/s"},
     DimensionText{"clock", "Hz, kHz, MHz or GHz"},

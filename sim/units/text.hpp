@@ -26,7 +26,7 @@ std::variant<ParsedQuantity, std::string> parse_quantity(std::string_view text);
 // The same where a dimension is asked for: the value in its base unit, or what is wrong. Zero may stand without unit.
 std::variant<double, std::string> parse_quantity_of(std::string_view text, std::string_view dimension);
 
-// Units that may be written for a dimension, for messages: "s, ms, us, ns, ps, min or h"; empty when unknown.
+// Units that may be written for a dimension, for messages: "s, ms, us, ns, ps, min, h or days"; empty when unknown.
 std::string accepted_units(std::string_view dimension);
 
 // "12.34 ms", "1.5 h"; "0 s".

@@ -64,3 +64,46 @@ TEST_CASE("capacity: wrong goals and costs are told") {
   CHECK(
       contains(folder.refused(k_job + " --costs missing.toml"), "--costs: cannot read \"missing.toml\": no such file"));
 }
+
+TEST_CASE("capacity: another model or head is other work, and each row names its own when both are wanted") {
+  const ExperimentFolder folder;
+  // Parameters of the smaller: (50272 padded words + 1024 positions) · 768 + 12 · (12 · 768² + 13 · 768) + 2 · 768.
+  const std::string models = "capacity gpt2-caraml-pod4 gpt2-xl-two-sn30 --target-tokens 1000000000";
+  CHECK(contains(folder.refused(models),
+                 "command line: sn30: is not of the same work: model of gpt2 (124,451,328 parameters) on pod4, of "));
+  const CommandResult mixed = folder.podsim(models + " --mixed");
+  CHECK(contains(mixed.out, "\npod4: gpt2 (124,451,328 parameters), head causal-lm, training, global batch 256, "));
+  CHECK(contains(mixed.out, "\nsn30: gpt2-xl ("));
+  CHECK(contains(mixed.out, "  not of the same work: model of gpt2 (124,451,328 parameters) on pod4, of gpt2-xl ("));
+}
+
+TEST_CASE("capacity: settings of one system in several numbers say which number") {
+  const ExperimentFolder folder;
+  const CommandResult result = folder.podsim("capacity bert-large-bow-pod16 --target-samples 10000000 --nodes 1,2");
+  CHECK(
+      contains(result.out, "\n  2 × bow-pod16: ipu.replication_factor = 8, ipu.gradient_accumulation_steps = 1024, "));
+}
+
+TEST_CASE("capacity: a system that cannot run or hold the experiment says why, and what would help") {
+  const ExperimentFolder folder;
+  const std::string job = "capacity bert-large-bow-pod16 --target-samples 1000000";
+  CHECK(contains(folder.podsim(job + " --systems bow-pod16,sn30").out,
+                 "software: \"poplar-popart\" is of family \"ipu\", system \"sn30\" is of family \"rdu\"; expected one "
+                 "of sambaflow-1.17, sambaflow-1.18\n"));
+  const CommandResult full = folder.podsim(job + " --set workload.micro_batch_size=64");
+  CHECK(full.exit_code == 3);
+  CHECK(contains(full.out, "does not fit: tile memory on ipu0 needs 1."));
+  CHECK(contains(full.out, " GiB, has 825.2 MiB; try workload.micro_batch_size = "));
+}
+
+TEST_CASE("capacity: users that each take a system are told of larger batches") {
+  const ExperimentFolder folder;
+  CHECK(contains(folder.podsim("capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20").out,
+                 "\nWarnings\n  sn40l-8 serves 1 request at once, 100 users take 100 systems: a larger batch (in the "
+                 "compile command, where the experiment has one) takes fewer, "));
+}
+
+TEST_CASE("capacity: a deadline may be in days, as reports print times") {
+  const ExperimentFolder folder;
+  CHECK(folder.podsim(k_job + " --deadline '1 day'").out == folder.podsim(k_job + " --deadline 24h").out);
+}

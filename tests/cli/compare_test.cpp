@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/report/report.hpp"
+#include "tests/support/experiment_folder.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/run_command.hpp"
 #include "tests/support/sample_report.hpp"
@@ -247,4 +248,24 @@ TEST_CASE("compare: what is no result or no tolerance is the user's error") {
   CHECK(folder.compare("a.json").err == "podsim: compare takes two results (see `podsim compare --help`)\n");
   CHECK(folder.compare("a.json validation.json").err ==
         "podsim: a.json and validation.json are results of different kinds (see `podsim compare --help`)\n");
+}
+
+TEST_CASE("compare: folders of runs stand for their JSON reports, and a text report is told from one") {
+  const ExperimentFolder folder;
+  CHECK(folder.podsim("run gpt2-caraml-pod4 --format json --out a").exit_code == 0);
+  CHECK(folder.podsim("run gpt2-caraml-pod4 --out b").exit_code == 0);
+  CHECK(contains(folder.podsim("compare a a").out, " metrics compared, all within the tolerance\n"));
+  CHECK(folder.refused("compare a b") ==
+        "b: has no report.json; expected a folder of `podsim run --format json --out DIR`\n");
+  CHECK(folder.refused("compare a b/report.txt") ==
+        "b/report.txt: is not JSON; expected what `--format json` of `podsim run` or `validate` writes\n");
+}
+
+TEST_CASE("compare: of sweeps it says how many points both have") {
+  const ExperimentFolder folder;
+  const std::string sweep = "sweep run gpt2-caraml-pod4 --quiet --axis ipu.gradient_accumulation_steps=";
+  CHECK(folder.podsim(sweep + "16,64,256 --out a.sqlite").exit_code == 0);
+  CHECK(folder.podsim(sweep + "16,64,128,512 --out b.sqlite").exit_code == 0);
+  CHECK(contains(folder.podsim("compare a.sqlite b.sqlite").out,
+                 "\n2 points compared, 1 of A are not in B, 2 of B are not in A\n"));
 }

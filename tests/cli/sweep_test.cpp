@@ -301,3 +301,52 @@ TEST_CASE("sweep run: the script for a batch system has a shard per task") {
                                 "--tasks 2"),
                  "option --slurm: give --out FILE.sqlite"));
 }
+
+TEST_CASE("sweep run: a base that no axis mends is refused before anything runs") {
+  const SweepFolder folder("[sweep.axes]\n\"workload.micro_batch_size\" = [1, 2]\n");
+  const std::string text = folder.refused("sweep run sweep.toml");
+  CHECK(contains(text, "sweep.toml:1:1: system: is missing; expected one of "));
+  CHECK(contains(text, "sweep.toml:1:1: model.config: is missing; expected "));
+  CHECK(contains(folder.refused("sweep run gpt2-caraml-pod4 --set workload.micro_batch=4 --axis ipu.seed=1,2"),
+                 "command line: workload.micro_batch: unknown key; did you mean \"micro_batch_size\"?"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/sweep.sqlite"));
+}
+
+TEST_CASE("sweep run: the commonest reasons of invalid points are told") {
+  const SweepFolder folder(
+      "[sweep]\nexperiment = \"bert-large-bow-pod16\"\n[sweep.axes]\n\"ipu.gradient_accumulation_steps\" = [2048, "
+      "2]\n");
+  const std::string text = folder.podsim("sweep run sweep.toml").out;
+  CHECK(contains(text, "sweep.sqlite: 2 rows, 1 invalid, 1 ok\n  1 invalid: "));
+}
+
+TEST_CASE("sweep run: each problem of a file is told") {
+  const SweepFolder folder(
+      "[sweep]\nexperiment = \"bert-large-bow-pod16\"\nsampling = \"rndom\"\nexclude = [\"1 +\"]\n[sweep.axes]\n"
+      "\"workload.micro_batch_sise\" = [1, 2]\n");
+  const std::string text = folder.refused("sweep run sweep.toml");
+  CHECK(contains(text, "sweep.toml:3:12: sweep.sampling: "));
+  CHECK(contains(text, "sweep.toml:4:12: sweep.exclude: condition '1 +': "));
+  CHECK(contains(text, "sweep.toml:6:32: workload.micro_batch_sise: unknown key; "));
+}
+
+TEST_CASE("sweep run: conditions that exclude nothing and points drawn twice are told") {
+  const std::string base =
+      "[sweep.axes]\n\"ipu.gradient_accumulation_steps\" = [64, 128]\n\"ipu.layers_per_ipu\" = [[3, 7, 7, 7]]\n"
+      "[sweep]\nexperiment = \"bert-large-bow-pod16\"\n";
+  const SweepFolder folder(base + "exclude = [\"ipu.gradient_accumulation_steps > 128\"]\n");
+  const CommandResult idle = folder.podsim("sweep run sweep.toml --dry-run");
+  CHECK(contains(idle.err,
+                 "sweep.toml:6:12: warning: sweep.exclude: condition 'ipu.gradient_accumulation_steps > 128': excludes "
+                 "no point"));
+  folder.write("sweep.toml",
+               "[sweep]\nexperiment = \"bert-large-bow-pod16\"\nsampling = \"latin-hypercube\"\npoints = 8\n"
+               "[sweep.axes]\n\"workload.micro_batch_size\" = [1, 2, 4]\n"
+               "\"ipu.gradient_accumulation_steps\" = [64, 128, 256]\n");
+  CHECK(contains(folder.podsim("sweep run sweep.toml --dry-run").err, "warning: sweep.points: 8 points were drawn, "));
+}
+
+TEST_CASE("sweep run: its help has no word twice") {
+  const SweepFolder folder;
+  CHECK(contains(folder.podsim("sweep run --help").out, "axes of\nthe command line print CSV"));
+}

@@ -105,6 +105,13 @@ TEST_CASE("plan: an unknown system or software has a suggestion") {
   CHECK(problems({"system=none.toml"}) == "command line: system.name: cannot read \"none.toml\": no such file\n");
 }
 
+TEST_CASE("plan: software of another family than the system's is told once, with what suits") {
+  CHECK(
+      problems({"software=sambaflow-1.18"})
+          .starts_with("command line: software: \"sambaflow-1.18\" is of family \"rdu\", system \"pod4\" is of family "
+                       "\"ipu\"; expected one of poplar-paddle, poplar-popart, "));
+}
+
 TEST_CASE("plan: a system file that names an unknown chip or family is told by its name") {
   const std::string shipped = *ConfigFiles::embedded().text("systems/pod4.toml");
   std::string chip = shipped;

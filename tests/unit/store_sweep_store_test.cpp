@@ -88,13 +88,14 @@ TEST_CASE("sweep store: another sweep, program, shard or schema is refused") {
   SweepStore::open(path, identity("0123456789abcdef")).add({row(1)});
   CHECK(told(path, identity("0123456789abcdef")).empty());
   CHECK(told(path, identity("fedcba9876543210")) ==
-        path + ": holds another sweep (inputs 0123456789ab…, not fedcba987654…); name another file");
+        path + ": holds another sweep (inputs 0123456789ab…, not fedcba987654…); name another file with --out");
   CHECK(told(path, identity("0123456789abcdef", 2, 4)) ==
-        path + ": holds shard 1/1 of this sweep, not 2/4; name another file");
+        path + ": holds shard 1/1 of this sweep, not 2/4; name another file with --out");
   SweepIdentity other = identity("0123456789abcdef");
   other.tool = "podsim 2";
-  CHECK(told(path, other) ==
-        path + ": was written by podsim 1, this is podsim 2; rows of two programs are not mixed: name another file");
+  CHECK(told(path, other) == path +
+                                 ": was written by podsim 1, this is podsim 2; rows of two programs are not mixed: "
+                                 "name another file with --out");
   Database(path, Database::Access::write).execute("PRAGMA user_version = 2");
   CHECK(told(path, identity("0123456789abcdef")) ==
         path + ": has schema 2, written by a newer podsim; expected at most 1");

@@ -159,6 +159,9 @@ TEST_CASE("capacity: different work is not compared silently") {
             .find("precision of fp16.16 on bow-pod16, of fp16.32 on") != std::string::npos);
   CHECK(scene.refused({scene.on(""), scene.on("", 0, {"workload.packing_factor=1.5"})}).find("packing of 1 ") !=
         std::string::npos);
+  CHECK(scene.refused({scene.on(""), scene.on("", 0, {"model.head=none"})})
+            .find("head of pretraining on bow-pod16, of none on bow-pod16; expected equal settings, or --mixed") !=
+        std::string::npos);
   const Capacity mixed = scene.plan(batches, {}, {}, true);
   REQUIRE(mixed.warnings.size() == 1);
   CHECK(mixed.warnings[0].starts_with("not of the same work: global batch of 65,536"));

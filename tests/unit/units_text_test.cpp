@@ -122,7 +122,7 @@ TEST_CASE("quantity text: each mistake is named") {
 TEST_CASE("quantity text: a wanted dimension names its units when they are missing or wrong") {
   CHECK(std::get<double>(parse_quantity_of("64 GB/s", "bandwidth")) == 64e9);
   CHECK(std::get<double>(parse_quantity_of("0", "bandwidth")) == 0);
-  CHECK(problem_of("64", "time") == "\"64\" has no unit; units here are s, ms, us, ns, ps, min or h");
+  CHECK(problem_of("64", "time") == "\"64\" has no unit; units here are s, ms, us, ns, ps, min, h or days");
   CHECK(problem_of("64 GB", "clock") == "\"64 GB\" has the wrong unit; units here are Hz, kHz, MHz or GHz");
   CHECK(problem_of("64 Gz", "clock") == "unknown unit \"Gz\"; units here are Hz, kHz, MHz or GHz");
   CHECK(problem_of("-1 s", "time") == "\"-1 s\" is negative");

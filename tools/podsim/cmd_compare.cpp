@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "models/catalog.hpp"
@@ -29,13 +30,29 @@ bool is_database(const std::string& path) {
   return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == k_magic;
 }
 
-Result read_result(const std::string& path) {
+// The JSON report where a folder of `run --out` is named.
+std::string report_in(const std::string& path) {
+  std::error_code code;
+  if (!std::filesystem::is_directory(path, code)) return path;
+  const std::string report = path + (path.ends_with('/') ? "" : "/") + "report.json";
+  if (std::filesystem::exists(report, code)) return report;
+  Diagnostics diagnostics;
+  diagnostics.error({path, 0, 0}, "", "has no report.json", "a folder of `podsim run --format json --out DIR`");
+  throw ConfigError(diagnostics);
+}
+
+Result read_result(const std::string& named) {
+  const std::string path = report_in(named);
   if (is_database(path)) return {ResultKind::sweep, path, {}};
   const Place place{"command line", 0, 0};
   Diagnostics diagnostics;
   const auto text = read_text_file(path, place, "", diagnostics);
   std::optional<Value> document;
-  if (text) document = parse_json(*text, path, diagnostics);
+  if (text && text->find_first_not_of(" \t\r\n") != text->find_first_of("{[")) {
+    diagnostics.error({path, 0, 0}, "", "is not JSON", "what `--format json` of `podsim run` or `validate` writes");
+  } else if (text) {
+    document = parse_json(*text, path, diagnostics);
+  }
   const bool is_table = document && document->is(Value::Kind::table);
   const bool is_run = is_table && document->find("verdict") != nullptr;
   const bool is_validation = is_table && document->find("cases") != nullptr && document->find("groups") != nullptr;

@@ -188,6 +188,9 @@ std::string summary_of(SweepStore& store, const AuditVerdict& audit) {
   for (const std::vector<Cell>& row : status_table(store).rows) {
     text += fmt::format(", {} {}", grouped(std::get<std::int64_t>(row[1])), std::get<std::string>(row[0]));
   }
+  Statement reasons = store.database().prepare(
+      "SELECT reason, count(*) FROM points WHERE status = 'invalid' GROUP BY reason ORDER BY 2 DESC, 1 LIMIT 3");
+  while (reasons.step()) text += fmt::format("\n  {} invalid: {}", grouped(reasons.integer(1)), reasons.text(0));
   if (audit.worst) text += fmt::format("\nsimgrid agrees within {:.2g}", audit.largest_difference);
   return text + fmt::format("\nnext: podsim sweep show {}\n", store.path());
 }
@@ -255,7 +258,7 @@ const VerbSpec& sweep_run_spec() {
       "Simulate an experiment at every point of a sweep.",
       "FILE with a [sweep] section (`podsim explain sweep`) fills FILE.sqlite, and goes on where it was ended; axes "
       "of\n"
-      "of the command line print CSV. Points that are invalid or do not fit are rows with a status and a reason.\n"
+      "the command line print CSV. Points that are invalid or do not fit are rows with a status and a reason.\n"
       "Elsewhere: seq 8 | parallel podsim sweep run FILE --shard {}/8; mpirun -n 8 sh -c 'podsim sweep run FILE\n"
       "--shard $((OMPI_COMM_WORLD_RANK+1))/8'; then `podsim sweep merge`.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},

@@ -314,7 +314,7 @@ TEST_CASE("run: --view prints a table alone and whole, with those that belong to
                       "sections, critical-path; did you mean \"sections\"?") != std::string::npos);
 }
 
-TEST_CASE("run: --view in HTML and Markdown is a page of the view's tables; csv refuses it") {
+TEST_CASE("run: --view in HTML and Markdown is a page of the tables of the view, and csv refuses it") {
   const ExperimentFolder folder;
   const std::string run = "run experiment.toml --engine native --view critical-path --format ";
   const CommandResult markdown = folder.podsim(run + "markdown");

@@ -13,7 +13,7 @@ TEST_CASE("human texts: thousands are grouped by commas") {
   CHECK(grouped(-1234567) == "-1,234,567");
 }
 
-TEST_CASE("human texts: small shares keep their digits, and only none is 0 %") {
+TEST_CASE("human texts: small shares keep their digits, and only none is nothing") {
   CHECK(human_share(0) == "0 %");
   CHECK(human_share(1e-20) == "practically 0 %");
   CHECK(human_share(3.1e-6) == "0.00031 %");

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/loss_scaling/keys.hpp"
+#include "models/loss_scaling/outlook.hpp"
 
 namespace podsim::loss_scaling {
 namespace {
@@ -206,6 +207,7 @@ class Analyst {
     const bool ipu = plan_.family->name() == "ipu";
     const bool automatic = family_key("auto_loss_scaling") == "true";
     result_.in_program = automatic;
+    tell_cost(popart, ipu);
     const auto warn = [&](const char* problem, const char* expected) {
       diagnostics_.warning(place_of("loss_scaling.mode"), "loss_scaling.mode", problem, expected);
     };
@@ -215,6 +217,36 @@ class Analyst {
            "popart_als, or ipu.auto_loss_scaling = false");
     }
     if (popart && ipu) check_period();
+  }
+
+  void tell_cost(bool popart, bool ipu) {
+    if (!scheme_->counts_gradients() && !scheme_->looks_for_non_finite()) return;
+    if (popart && result_.in_program) {
+      result_.cost = "its histograms are in the time and memory of a run; ipu.auto_loss_scaling=false leaves them out";
+      return;
+    }
+    result_.cost_left_out = true;
+    result_.cost = popart && ipu ? "left out of a run's time and memory; ipu.auto_loss_scaling=true adds it"
+                                 : "not modelled: a run's time and memory hold none";
+  }
+
+  // A scale that holds although no window recommends it: which limits are the narrower ones.
+  void note_outside() {
+    const Window& w = result_.window;
+    const auto scale = static_cast<double>(result_.trajectory.scales.back());
+    if (!result_.needs_scale() || !w.feasible() || verdict_of(result_) != ScaleVerdict::holds) return;
+    if (scale > std::exp2(w.high)) {
+      result_.notes.push_back(
+          fmt::format("the scale ends above the window, which keeps the probability of an overflow per update below "
+                      "loss_scaling.limits.overflow={:g}; it holds while at most loss_scaling.limits.lost_updates="
+                      "{:g} of the updates are skipped or clipped",
+                      result_.limits.overflow_limit, result_.lost_limit));
+    } else if (scale < std::exp2(w.low)) {
+      result_.notes.push_back(
+          fmt::format("the scale ends below the window, which lets at most loss_scaling.limits.flush={:g} of a "
+                      "tensor's values become zero; it holds while no tensor loses more than half of them",
+                      result_.limits.flush_limit));
+    }
   }
 
   void check_period() {
@@ -289,7 +321,8 @@ class Analyst {
     if (t.runaway) {
       result_.notes.emplace_back("the scale grows without end: nothing that it looks at is large enough to stop it");
     }
-    if (result_.balance && w.feasible() && *result_.balance > w.high) {
+    note_outside();
+    if (result_.balance && w.feasible() && *result_.balance > w.high && result_.reaches_balance()) {
       result_.notes.push_back(
           fmt::format("{} balances at 2^{:.1f}, above the window: it accepts a small share of large values",
                       result_.mode, *result_.balance));
@@ -321,6 +354,11 @@ class Analyst {
 };
 
 }  // namespace
+
+bool Analysis::reaches_balance() const {
+  const auto highest = std::max_element(trajectory.scales.begin(), trajectory.scales.end());
+  return balance && static_cast<double>(*highest) >= std::exp2(std::floor(*balance));
+}
 
 NothingToScale nothing_to_scale(const Plan& plan) {
   if (plan.settings.mode != RunMode::training) {

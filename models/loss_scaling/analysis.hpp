@@ -31,8 +31,13 @@ struct Analysis {
   double random_sum_error = 0;    // relative, of a weight gradient's sum over tokens by its partial sums alone
   double coherent_sum_error = 0;  // the same for terms of one sign
   Trajectory trajectory;
+  // Whether the scale has been as high as its balance.
+  bool reaches_balance() const;
+  bool needs_scale() const { return format == "float16"; }
   std::vector<ResolvedKey> resolved;
   Diagnostics warnings;
+  std::string cost;            // what of the scheme's time and memory a run holds; a clause; empty: it costs nothing
+  bool cost_left_out = false;  // a run holds none of it
   std::vector<std::string> notes;  // what a reader should know about the result: whole clauses
 };
 

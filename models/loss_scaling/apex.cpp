@@ -40,7 +40,9 @@ class Apex final : public LossScaleController {
 class ApexScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "apex"; }
-  std::string_view summary() const override { return "NVIDIA apex dynamic loss scaling"; }
+  std::string_view summary() const override {
+    return "NVIDIA apex: doubles after clean updates, halves and skips at an overflow";
+  }
   std::vector<std::string_view> reads() const override { return {"initial", "growth_interval", "minimum", "maximum"}; }
   bool looks_for_non_finite() const override { return true; }
 

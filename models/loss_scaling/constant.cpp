@@ -21,7 +21,7 @@ class Constant final : public LossScaleController {
 class ConstantScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "constant"; }
-  std::string_view summary() const override { return "one scale for ever"; }
+  std::string_view summary() const override { return "one scale for the whole training"; }
   std::vector<std::string_view> reads() const override { return {"initial"}; }
   std::unique_ptr<LossScaleController> make(SettingsReader& settings, double usual, const Value& document,
                                             Diagnostics& diagnostics) const override {

@@ -62,7 +62,9 @@ class DeepSpeed final : public LossScaleController {
 class DeepSpeedScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "deepspeed"; }
-  std::string_view summary() const override { return "DeepSpeed dynamic loss scaling"; }
+  std::string_view summary() const override {
+    return "DeepSpeed: doubles after clean updates, halves after as many overflows as its hysteresis";
+  }
   std::vector<std::string_view> reads() const override {
     return {"initial", "growth_interval", "hysteresis", "minimum"};
   }

@@ -42,7 +42,9 @@ class GradScaler final : public LossScaleController {
 class GradScalerScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "grad_scaler"; }
-  std::string_view summary() const override { return "PyTorch GradScaler"; }
+  std::string_view summary() const override {
+    return "PyTorch GradScaler: grows after clean updates, shrinks and skips at an overflow";
+  }
   std::vector<std::string_view> reads() const override {
     return {"initial", "growth_factor", "backoff_factor", "growth_interval"};
   }

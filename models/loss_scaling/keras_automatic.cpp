@@ -53,7 +53,9 @@ class KerasAutomatic final : public LossScaleController {
 class KerasAutomaticScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "keras_als"; }
-  std::string_view summary() const override { return "IPU Keras automatic loss scaling"; }
+  std::string_view summary() const override {
+    return "IPU Keras: grows or shrinks at even distances, by the share of saturated gradient values";
+  }
   std::vector<std::string_view> reads() const override {
     return {"initial", "growth_factor", "backoff_factor", "growth_interval", "ratio_threshold", "minimum", "maximum"};
   }

@@ -35,6 +35,13 @@ KeySpec number(std::string path, double minimum, double maximum, std::string def
                 minimum, maximum);
 }
 
+KeySpec scale(std::string path, std::string default_text, std::string summary) {
+  KeySpec spec =
+      number(std::move(path), k_smallest_scale, k_largest_scale, std::move(default_text), std::move(summary));
+  spec.unit = "power of two";
+  return spec;
+}
+
 KeySpec count(std::string path, double minimum, double maximum, std::string default_text, std::string summary,
               std::string source = "podsim") {
   return ranged(key(std::move(path), KeyType::integer, std::move(default_text), std::move(summary), std::move(source)),
@@ -50,10 +57,10 @@ KeySpec choice(std::string path, std::vector<std::string> choices, std::string d
 
 void add_scheme_keys(std::vector<KeySpec>& keys) {
   const std::string popart = "graphcore/popart, willow/src/transforms/automaticlossscaling.cpp";
-  keys.push_back(number("initial", k_smallest_scale, k_largest_scale,
-                        "1 (popart_als, keras_als), 16 (schedule), 65536 (grad_scaler, apex, deepspeed), 2^32 "
-                        "(megatron), the middle of the recommended window (constant)",
-                        "the loss scale of the first update"));
+  keys.push_back(scale("initial",
+                       "1 (popart_als, keras_als), 16 (schedule), 65536 (grad_scaler, apex, deepspeed), 2^32 "
+                       "(megatron), the middle of the recommended window (constant)",
+                       "the loss scale of the first update"));
   KeySpec sdk = choice("sdk_version", {"2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.0", "3.1", "3.2", "3.3", "3.4"},
                        "3.3", "popart_als: the release whose edge, clamp and period apply", popart);
   keys.push_back(std::move(sdk));
@@ -71,11 +78,9 @@ void add_scheme_keys(std::vector<KeySpec>& keys) {
                        "clean updates until the scale grows; keras_als: updates until it changes"));
   keys.push_back(count("hysteresis", 1, 1e6, "2", "megatron, deepspeed: overflows until the scale shrinks"));
   keys.push_back(number("ratio_threshold", 0, 1, "1e-5", "keras_als: share of saturated values that halves the scale"));
-  keys.push_back(number("minimum", k_smallest_scale, k_largest_scale, "1 (megatron, deepspeed, keras_als), none (apex)",
-                        "the smallest scale"));
-  keys.push_back(number("maximum", k_smallest_scale, k_largest_scale, "2^24 (apex), 32768, not reached (keras_als)",
-                        "the largest scale"));
-  keys.push_back(number("final", k_smallest_scale, k_largest_scale, "128", "schedule: the scale of the last epochs"));
+  keys.push_back(scale("minimum", "1 (megatron, deepspeed, keras_als), none (apex)", "the smallest scale"));
+  keys.push_back(scale("maximum", "2^24 (apex), 32768, not reached (keras_als)", "the largest scale"));
+  keys.push_back(scale("final", "128", "schedule: the scale of the last epochs"));
   keys.push_back(count("epochs", 1, 1e6, "100", "schedule: epochs over which the scale doubles"));
   keys.push_back(count("updates_per_epoch", 1, 1e9, "1", "schedule: weight updates in an epoch"));
 }

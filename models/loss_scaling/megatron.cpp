@@ -52,7 +52,9 @@ class Megatron final : public LossScaleController {
 class MegatronScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "megatron"; }
-  std::string_view summary() const override { return "Megatron-LM dynamic loss scaling with hysteresis"; }
+  std::string_view summary() const override {
+    return "Megatron-LM: grows after clean updates, shrinks after as many overflows as its hysteresis";
+  }
   std::vector<std::string_view> reads() const override {
     return {"initial", "growth_factor", "backoff_factor", "growth_interval", "hysteresis", "minimum"};
   }

@@ -38,13 +38,14 @@ LossScaleOutlook outlook_of(const Analysis& analysis) {
   outlook.saturated_share = last.share(last.saturated);
   outlook.flushed_share = t.flushed_share;
   outlook.subnormal_share = t.subnormal_share;
-  if (analysis.format == "float16") {
+  if (analysis.needs_scale()) {
     const Window& w = analysis.window;
     outlook.window = ScaleWindow{w.low, w.high, w.low_tensor, w.high_tensor};
   }
   outlook.limiting_tensor = t.limiting_tensor;
   outlook.verdict = verdict_of(analysis);
   outlook.notes = analysis.notes;
+  if (analysis.cost_left_out) outlook.cost_left_out = analysis.cost;
   return outlook;
 }
 

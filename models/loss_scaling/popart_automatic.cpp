@@ -79,7 +79,9 @@ class PopartAutomatic final : public LossScaleController {
 class PopartAutomaticScheme final : public LossScalingScheme {
  public:
   std::string_view name() const override { return "popart_als"; }
-  std::string_view summary() const override { return "PopART automatic loss scaling"; }
+  std::string_view summary() const override {
+    return "PopART: doubles or halves by the share of gradient values above an edge";
+  }
   std::vector<std::string_view> reads() const override {
     return {"initial",       "sdk_version", "bin_edge_location", "threshold_upper_count_proportion",
             "update_period", "tracking"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -39,6 +40,20 @@ std::string number_text(const Value& value) {
   return value.is(Kind::integer) ? std::to_string(value.as_integer()) : format_number(value.as_number());
 }
 
+constexpr std::string_view k_power_of_two = "power of two";
+
+// Of text such as "2^12" or "2^-3"; empty: it is none.
+std::optional<double> power_of_two(const Value& value) {
+  if (!value.is(Kind::string)) return std::nullopt;
+  const std::string_view text = value.as_string();
+  if (!text.starts_with("2^")) return std::nullopt;
+  int exponent = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, problem] = std::from_chars(text.data() + 2, end, exponent);
+  if (problem != std::errc() || last != end) return std::nullopt;
+  return std::ldexp(1.0, exponent);
+}
+
 // A bound as the user would write it: with the unit of a quantity, whole numbers without an exponent.
 std::string bound_text(const KeySpec& spec, double bound) {
   if (spec.type == KeyType::quantity) return format_quantity(bound, spec.unit);
@@ -61,7 +76,7 @@ std::string expected_text(const KeySpec& spec) {
     case KeyType::integer:
       return "an integer";
     case KeyType::number:
-      return "a number";
+      return spec.unit == k_power_of_two ? "a number or a power of two such as \"2^12\"" : "a number";
     case KeyType::text:
       return "a string";
     case KeyType::choice:
@@ -226,6 +241,9 @@ class Checker {
   }
 
   void number(const KeySpec& spec, const Value& value, const std::string& key, const std::string& expected) {
+    if (const auto power = spec.unit == k_power_of_two ? power_of_two(value) : std::nullopt) {
+      return range(spec, *power, value, key, value.as_string());
+    }
     if (!is_number(value)) return wrong_type(value, key, expected);
     if (!std::isfinite(value.as_number())) {
       diagnostics_.error(value.place(), key, "is not a finite number", expected);
@@ -321,8 +339,8 @@ std::optional<std::int64_t> read_integer(const Value& table, std::string_view pa
 
 std::optional<double> read_number(const Value& table, std::string_view path) {
   const Value* value = table.find(path);
-  if (value == nullptr || !is_number(*value)) return std::nullopt;
-  return value->as_number();
+  if (value == nullptr) return std::nullopt;
+  return is_number(*value) ? value->as_number() : power_of_two(*value);
 }
 
 std::optional<std::string> read_text(const Value& table, std::string_view path) {

@@ -31,7 +31,7 @@ enum class KeyType {
 struct KeySpec {
   std::string path;  // dotted, from the document's root or from its own section
   KeyType type = KeyType::text;
-  std::string unit;               // of a quantity: its dimension, e.g. "bandwidth"; else empty
+  std::string unit;               // of a quantity: its dimension; of a number: "power of two" if text as "2^9" will do
   std::string default_text;       // as it would be written; empty: none
   std::optional<double> minimum;  // of numbers and of each list element
   std::optional<double> maximum;

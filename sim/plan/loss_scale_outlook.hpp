@@ -1,6 +1,7 @@
 #pragma once
 // What the loss scale does to a training, as reports tell it: a value, made from a plan by the model of gradients.
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ struct ScaleWindow {
   std::string low_tensor;   // that flushes below
   std::string high_tensor;  // most likely to overflow above; empty: none does at any scale
   bool feasible() const { return low_log2 <= high_log2; }
+  bool contains(double scale) const { return scale >= std::exp2(low_log2) && scale <= std::exp2(high_log2); }
 };
 
 enum class ScaleVerdict {
@@ -50,6 +52,7 @@ struct LossScaleOutlook {
   std::string limiting_tensor;        // with the most large values; empty: none has any
   ScaleVerdict verdict = ScaleVerdict::holds;
   std::vector<std::string> notes;  // whole clauses
+  std::string cost_left_out;       // why a run's time and memory do not hold the scheme's, a clause; empty: they do
 
   // Of the samples worked on: those of updates that are neither skipped nor clipped; none where training ends.
   double effective_share() const { return ended_update ? 0 : 1 - skipped_share - saturated_share; }

@@ -47,6 +47,15 @@ std::string human_percent(double percent) {
   return fmt::format("{:.1f} %", percent);
 }
 
+std::string human_share(double share) {
+  constexpr double k_nothing = 1e-12;
+  constexpr double k_small = 1e-3;
+  const double size = std::fabs(share);
+  if (size == 0) return "0 %";
+  if (size < k_nothing) return "practically 0 %";
+  return size < k_small ? fmt::format("{:.2g} %", 100 * share) : human_percent(100 * share);
+}
+
 std::string human_power(double value) {
   const double exponent = std::log2(value);
   if (!std::isfinite(exponent)) return exponent > 0 ? "infinite" : "0";

@@ -16,6 +16,7 @@ double in_seconds(SimTime time);
 std::string human_long_time(double seconds);  // "2.917 s", "3 h 12 min", "2.400 days"
 std::string human_number(double value);       // "12,288", "263.4", "0.01234"
 std::string human_percent(double percent);    // "61.2 %"
+std::string human_share(double share);        // "61.2 %", small ones by their digits: "0.00031 %"
 std::string human_power(double value);        // of two: "2^12"; else in single precision: "50000"; "infinite"
 std::string grouped(std::int64_t value);      // "12,288"
 

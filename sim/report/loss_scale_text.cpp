@@ -7,13 +7,6 @@
 namespace podsim {
 namespace {
 
-// A share as a percentage, however small.
-std::string percent(double share) {
-  if (share == 0) return "0 %";
-  if (share < 1e-12) return "practically 0 %";
-  return share < 1e-3 ? fmt::format("{:.2g} %", 100 * share) : human_percent(100 * share);
-}
-
 std::string reached(const LossScaleOutlook& outlook) {
   if (outlook.limit_cycle) {
     return fmt::format("from {} to a cycle of {} and {}", human_power(outlook.initial_scale),
@@ -22,6 +15,11 @@ std::string reached(const LossScaleOutlook& outlook) {
   if (!outlook.reached_scale) return fmt::format("from {} to infinity", human_power(outlook.initial_scale));
   if (*outlook.reached_scale == outlook.initial_scale) return human_power(outlook.initial_scale);
   return fmt::format("from {} to {}", human_power(outlook.initial_scale), human_power(*outlook.reached_scale));
+}
+
+bool holds_outside(const LossScaleOutlook& outlook) {
+  return outlook.verdict == ScaleVerdict::holds && outlook.reached_scale && outlook.window->feasible() &&
+         !outlook.window->contains(*outlook.reached_scale);
 }
 
 std::string window_in_short(const ScaleWindow& window) {
@@ -48,8 +46,8 @@ std::string updates_followed(const LossScaleOutlook& outlook) {
     return text + fmt::format("; training ends in update {}", grouped(*outlook.ended_update));
   }
   return text + fmt::format("; of the last {}: {} skipped, {} applied with clipped values",
-                            grouped(outlook.last_updates), percent(outlook.skipped_share),
-                            percent(outlook.saturated_share));
+                            grouped(outlook.last_updates), human_share(outlook.skipped_share),
+                            human_share(outlook.saturated_share));
 }
 
 }  // namespace
@@ -58,13 +56,18 @@ std::string loss_scale_headline(const std::optional<LossScaleOutlook>& outlook) 
   if (!outlook) return "";
   std::string text = outlook->scheme + (outlook->experimental ? " (experimental)" : "");
   if (!outlook->window) return text + fmt::format(": {} gradients need no loss scale", outlook->number_format);
+  const std::string cost = outlook->cost_left_out.empty() ? "" : "; its cost is " + outlook->cost_left_out;
   const std::string verdict(name(outlook->verdict));
   const bool chosen = outlook->initial_origin.starts_with("default: the middle") && outlook->window->feasible();
   if (chosen) {
-    return text + fmt::format(", not stated: {} in the middle of the recommended 2^{} to 2^{}; {}", reached(*outlook),
-                              outlook->window->low_log2, outlook->window->high_log2, verdict);
+    return text + fmt::format(", not stated: {} in the middle of the recommended 2^{} to 2^{}; {}{}", reached(*outlook),
+                              outlook->window->low_log2, outlook->window->high_log2, verdict, cost);
   }
-  return text + " " + reached(*outlook) + "; " + verdict + "; " + window_in_short(*outlook->window);
+  if (holds_outside(*outlook)) {
+    return text + fmt::format(" {}; holds, outside the recommended window (constant 2^{} to 2^{}){}", reached(*outlook),
+                              outlook->window->low_log2, outlook->window->high_log2, cost);
+  }
+  return text + " " + reached(*outlook) + "; " + verdict + "; " + window_in_short(*outlook->window) + cost;
 }
 
 std::vector<std::string> loss_scale_paragraphs(const Report& report) {
@@ -72,8 +75,8 @@ std::vector<std::string> loss_scale_paragraphs(const Report& report) {
   const LossScaleOutlook& outlook = *report.loss_scaling;
   std::vector<std::string> paragraphs{
       fmt::format("{} gradients, overflow: {}; {} of their non-zero values flush, {} are subnormal",
-                  outlook.number_format, outlook.overflow, percent(outlook.flushed_share),
-                  percent(outlook.subnormal_share)),
+                  outlook.number_format, outlook.overflow, human_share(outlook.flushed_share),
+                  human_share(outlook.subnormal_share)),
       updates_followed(outlook)};
   if (report.throughput && report.throughput->effective_samples_per_s) {
     const bool clips = outlook.saturated_share > 0;

@@ -17,7 +17,7 @@ std::string number_text(double value, const std::string& unit) {
   if (!std::isfinite(value)) return "";
   if (unit == "s" && value >= 0) return value < 120 ? format_time(seconds(value)) : human_long_time(value);
   if (unit == "byte" && value >= 0 && value < k_most_bytes) return format_bytes(Bytes(std::llround(value)));
-  if (unit == "%") return human_percent(value);
+  if (unit == "%") return value == 0 ? human_percent(value) : human_share(value / 100);
   return human_number(value);
 }
 

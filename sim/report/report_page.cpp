@@ -107,7 +107,28 @@ std::optional<PageSection> provenance_section(const Report& report) {
                      true};
 }
 
+void tell_origin(const Report& report, Page& page) {
+  page.tool_version = report.tool_version;
+  page.tool_commit = report.tool_commit;
+  page.inputs_sha256 = report.inputs_sha256;
+  if (report.engine) page.foot = engine_line(*report.engine);
+}
+
 }  // namespace
+
+Page view_page(const Report& report, std::string_view view) {
+  Page page;
+  page.title = report.name.empty() ? "podsim" : report.name;
+  page.subtitle = subtitle_text(report);
+  page.facts = facts_of(report);
+  for (const Table& table : report.tables) {
+    if (table.name != view && table.view != view) continue;
+    page.sections.push_back(family_section(table));
+    page.sections.back().folded = false;
+  }
+  tell_origin(report, page);
+  return page;
+}
 
 Page report_page(const Report& report, const Timeline* timeline) {
   Page page;
@@ -133,10 +154,7 @@ Page report_page(const Report& report, const Timeline* timeline) {
   }
   add(plan_section(report));
   add(provenance_section(report));
-  page.tool_version = report.tool_version;
-  page.tool_commit = report.tool_commit;
-  page.inputs_sha256 = report.inputs_sha256;
-  if (report.engine) page.foot = engine_line(*report.engine);
+  tell_origin(report, page);
   return page;
 }
 

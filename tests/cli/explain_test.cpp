@@ -121,6 +121,28 @@ TEST_CASE("explain: words of the report are found as they are printed") {
   CHECK(has(explain("request_s").out, "The host sees the results at the end of the host call"));
 }
 
+TEST_CASE("explain: every controller of the loss scale is described, alone and with the key that chooses it") {
+  const std::string key = explain("loss_scaling.mode").out;
+  for (const char* mode :
+       {"apex", "constant", "deepspeed", "schedule", "grad_scaler", "keras_als", "megatron", "none", "popart_als"}) {
+    CAPTURE(mode);
+    CHECK(has(key, std::string("\n  ") + mode + " "));
+    CHECK(has(explain(mode).out, std::string("loss_scaling.mode = \"") + mode + "\": "));
+  }
+  CHECK(explain("popart_als")
+            .out.starts_with("loss_scaling.mode = \"popart_als\": PopART: doubles or halves by the "
+                             "share of gradient values above an edge (experimental)\n  reads        "
+                             "loss_scaling.initial, loss_scaling.sdk_version, "));
+}
+
+TEST_CASE("explain: columns of the critical path and the account of a memory are found as printed") {
+  CHECK(has(explain("saves_s").out, "critical_path_resources.saves_s: What the lower bound loses"));
+  CHECK(has(explain("saves_s").out, "critical_path_ops.saves_s: "));
+  CHECK(has(explain("lower_bound_s").out, "critical_path.lower_bound_s: The run's time if no transfer shared a link"));
+  CHECK(has(explain("sharing_s").out, "critical_path_ops.sharing_s: Of time_s, "));
+  CHECK(has(explain("always_live").out, "devices.memories.always_live_bytes: Bytes in use throughout"));
+}
+
 TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names the kinds") {
   const CommandResult name = explain("key ipu.gradient_acumulation_steps");
   CHECK(name.exit_code == 2);

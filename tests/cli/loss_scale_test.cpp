@@ -26,7 +26,9 @@ TEST_CASE("loss-scale: text heads with mode, recommended window and scales") {
       folder.podsim("loss-scale experiment.toml --set loss_scaling.mode=popart_als --set loss_scaling.updates=100");
   CHECK(result.exit_code == 0);
   CHECK(result.err.empty());
-  CHECK(result.out.starts_with("case\n  mode                 popart_als\n  verdict              holds\n"));
+  CHECK(
+      result.out.starts_with("case\n  mode                 popart_als\n  verdict              holds, outside the "
+                             "recommended window (2^"));
   for (const char* part : {"  recommended          2^", "  scale                2^0 from update 1, 2^1 from update 2",
                            "gradient, worst layer", "vocabulary_weight_gradient"}) {
     CAPTURE(part);
@@ -132,13 +134,72 @@ TEST_CASE("loss-scale: a million updates in expectation end in the cycle") {
   CHECK(contains(folder.refused("loss-scale experiment.toml --set loss_scaling.updates=1000001"), "is out of range"));
 }
 
-TEST_CASE("loss-scale: bfloat16 takes no scale, and nothing overflows above its window") {
+TEST_CASE("loss-scale: bfloat16 takes no scale, and none is recommended") {
   const ExperimentFolder folder;
   const CommandResult result = folder.podsim(
       "loss-scale experiment.toml --set loss_scaling.numerics.format=bfloat16 --set workload.micro_batch_size=64");
   CHECK(result.exit_code == 0);
   CHECK(contains(result.out, "  mode                 none\n"));
-  CHECK(contains(result.out, " to 2^127 (nothing overflows above)\n"));
+  CHECK(contains(result.out, "  recommended          none needed: bfloat16 gradients\n"));
+  CHECK_FALSE(contains(result.out, "2^127"));
+  const std::string command = "loss-scale experiment.toml --format json --set loss_scaling.numerics.format=bfloat16";
+  CHECK(json_of(folder.podsim(command).out).find("recommended_window")->is(Value::Kind::null));
+}
+
+TEST_CASE("loss-scale: a constant that holds outside of the window says so, and which limits are the narrower ones") {
+  const ExperimentFolder folder;
+  const std::string with = "loss-scale bert-large-bow-pod16 --set loss_scaling.initial=";
+  const std::string high = folder.podsim(with + "262144").out;
+  CHECK(contains(high, "  verdict              holds, outside the recommended window (2^3 to 2^15)\n"));
+  CHECK(contains(high, "loss_scaling.limits.overflow=0.001"));
+  CHECK(contains(high, "loss_scaling.limits.lost_updates=0.1"));
+  const std::string low = folder.podsim(with + "1").out;
+  CHECK(contains(low, "  verdict              holds, outside the recommended window (2^3 to 2^15)\n"));
+  CHECK(contains(low, "loss_scaling.limits.flush=0.01"));
+  CHECK(contains(folder.podsim(with + "4096").out, "  verdict              holds\n"));
+  const std::string run = folder.podsim("check bert-large-bow-pod16 --set loss_scaling.initial=262144").out;
+  CHECK(contains(run, "  Loss scale   constant 2^18; holds, outside the recommended window (constant 2^3 to 2^15)\n"));
+}
+
+TEST_CASE("loss-scale: a power of two may be written as it is printed") {
+  const ExperimentFolder folder;
+  const std::string with = "loss-scale experiment.toml --set loss_scaling.initial=";
+  CHECK(folder.podsim(with + "2^12").out == folder.podsim(with + "4096").out);
+  CHECK(contains(folder.refused(with + "2^x"),
+                 "loss_scaling.initial: is a string; expected a number or a power of two such as \"2^12\""));
+  CHECK(contains(folder.refused(with + "2^400"), "loss_scaling.initial: 2^400 is out of range"));
+}
+
+TEST_CASE("loss-scale: an automatic mode tells the scale it reaches, whether that is its balance, and its cost") {
+  const ExperimentFolder folder;
+  const std::string keras = folder.podsim("loss-scale bert-large-bow-pod16 --set loss_scaling.mode=keras_als").out;
+  CHECK(contains(keras, "  reached              2^14 in update 1000, the last followed\n"));
+  CHECK(contains(keras, "  balance              2^22.4, not reached: "));
+  CHECK_FALSE(contains(keras, "keras_als balances"));
+  CHECK(contains(keras, "  cost                 not modelled: a run's time and memory hold none\n"));
+  const std::string popart = folder.podsim("loss-scale bert-large-bow-pod16 --set loss_scaling.mode=popart_als").out;
+  CHECK(contains(popart, "  balance              2^18.3, where as many values are large as the mode accepts\n"));
+  CHECK(contains(popart, "popart_als balances at 2^18.3"));
+  CHECK(contains(popart, "< 1e-12"));
+  CHECK_FALSE(contains(popart, "e-180"));
+  CHECK(contains(popart,
+                 "  cost                 left out of a run's time and memory; ipu.auto_loss_scaling=true adds it\n"));
+  CHECK(contains(folder.podsim("loss-scale bert-large-bow-pod16 --set ipu.auto_loss_scaling=true").out,
+                 "  cost                 its histograms are in the time and memory of a run"));
+  const std::string head = folder
+                               .podsim(
+                                   "check bert-large-bow-pod16 --format markdown --quiet --set "
+                                   "loss_scaling.mode=popart_als")
+                               .out;
+  CHECK(contains(head, "its cost is left out of a run's time and memory; ipu.auto\\_loss\\_scaling=true adds it"));
+}
+
+TEST_CASE("loss-scale: small shares of the page have digits") {
+  const ExperimentFolder folder;
+  const std::string page =
+      folder.podsim("loss-scale bert-large-bow-pod16 --set loss_scaling.mode=popart_als --format markdown --quiet").out;
+  CHECK(contains(page, "e-05 %"));
+  CHECK(contains(page, "practically 0 %"));
 }
 
 TEST_CASE("loss-scale: published constants come with their verdict and source") {

@@ -314,6 +314,23 @@ TEST_CASE("run: --view prints a table alone and whole, with those that belong to
                       "sections, critical-path; did you mean \"sections\"?") != std::string::npos);
 }
 
+TEST_CASE("run: --view in HTML and Markdown is a page of the tables of the view, and csv refuses it") {
+  const ExperimentFolder folder;
+  const std::string run = "run experiment.toml --engine native --view critical-path --format ";
+  const CommandResult markdown = folder.podsim(run + "markdown");
+  CHECK(markdown.exit_code == 0);
+  CHECK(contains(markdown.out, "\n## Critical\\_path\n"));
+  CHECK(contains(markdown.out, "\n## Critical\\_path\\_ops\n"));
+  CHECK(contains(markdown.out, "| operation | resource | count | time | sharing | saves |"));
+  CHECK_FALSE(contains(markdown.out, "## Batch and schedule"));
+  const CommandResult html = folder.podsim(run + "html");
+  CHECK(html.exit_code == 0);
+  CHECK(contains(html.out, "Critical_path_resources"));
+  CHECK(contains(folder.refused(run + "csv"),
+                 "option --view: csv holds one row of the run's values, no tables; use --format text, json, html or "
+                 "markdown"));
+}
+
 TEST_CASE("run: a trace that is cut says so, and goes on to the end of what it shows") {
   const ExperimentFolder folder;
   const CommandResult result =

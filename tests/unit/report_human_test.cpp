@@ -13,6 +13,13 @@ TEST_CASE("human texts: thousands are grouped by commas") {
   CHECK(grouped(-1234567) == "-1,234,567");
 }
 
+TEST_CASE("human texts: small shares keep their digits, and only none is nothing") {
+  CHECK(human_share(0) == "0 %");
+  CHECK(human_share(1e-20) == "practically 0 %");
+  CHECK(human_share(3.1e-6) == "0.00031 %");
+  CHECK(human_share(0.612) == "61.2 %");
+}
+
 TEST_CASE("human texts: numbers have four significant digits and whole ones all of theirs") {
   CHECK(human_number(12288) == "12,288");
   CHECK(human_number(0) == "0");

@@ -110,6 +110,14 @@ TEST_CASE("text report: headlines of scales that rest, run away, were not stated
         std::string::npos);
   outlook.window = ScaleWindow{3, 12, "small", ""};
   outlook.verdict = ScaleVerdict::holds;
+  outlook.reached_scale = 0x1p18;
+  CHECK(headline() == "halving from 2^2 to 2^18; holds, outside the recommended window (constant 2^3 to 2^12)");
+  outlook.cost_left_out = "not modelled";
+  CHECK(headline() ==
+        "halving from 2^2 to 2^18; holds, outside the recommended window (constant 2^3 to 2^12); its cost is not "
+        "modelled");
+  outlook.cost_left_out.clear();
+  outlook.reached_scale = 4;
   outlook.initial_origin = "default: the middle of the recommended window";
   CHECK(headline() == "halving, not stated: 2^2 in the middle of the recommended 2^3 to 2^12; holds");
   CHECK(all_paragraphs(outlook).find("nothing overflows above") != std::string::npos);

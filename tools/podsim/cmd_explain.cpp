@@ -72,7 +72,7 @@ class Finder {
     const auto is = [&](std::string_view name) {
       return candidate == name || candidate.ends_with("." + std::string(name));
     };
-    return is(name_) || is(as_key_) || is(as_key_ + "_pct");
+    return is(name_) || is(as_key_) || is(as_key_ + "_pct") || is(as_key_ + "_bytes");
   }
   const std::string& name() const { return name_; }
   std::vector<std::string> candidates() const { return {candidates_.begin(), candidates_.end()}; }
@@ -83,10 +83,30 @@ class Finder {
   std::set<std::string> candidates_;
 };
 
+std::string describe(const LossScalingScheme& scheme) {
+  return fmt::format("{}{}", scheme.summary(), scheme.experimental() ? " (experimental)" : "");
+}
+
 std::string find_keys(Finder& finder) {
   std::string text;
   for (const ReferenceKey& key : all_keys(make_catalog())) {
-    if (finder.matches(key.path)) text += explain_key(key);
+    if (!finder.matches(key.path)) continue;
+    text += explain_key(key);
+    if (key.path != "loss_scaling.mode") continue;
+    for (const auto& scheme : make_catalog().loss_scaling_schemes) text += line(scheme->name(), describe(*scheme));
+  }
+  return text;
+}
+
+// The controllers, by the words of loss_scaling.mode.
+std::string find_schemes(Finder& finder) {
+  std::string text;
+  for (const auto& scheme : make_catalog().loss_scaling_schemes) {
+    if (!finder.matches(scheme->name())) continue;
+    std::vector<std::string> reads;
+    for (const std::string_view key : scheme->reads()) reads.push_back("loss_scaling." + std::string(key));
+    text += fmt::format("loss_scaling.mode = \"{}\": {}\n", scheme->name(), describe(*scheme)) +
+            line("reads", fmt::format("{}", fmt::join(reads, ", ")));
   }
   return text;
 }
@@ -213,6 +233,7 @@ ExitCode cmd_explain(const Arguments& arguments) {
   Finder finder(words.back());
   std::string text;
   if (kind.empty() || kind == "key") text += find_keys(finder);
+  if (kind.empty() || kind == "key") text += find_schemes(finder);
   if (kind.empty() || kind == "flag") text += find_flags(finder);
   if (kind.empty() || kind == "metric") text += find_metrics(finder);
   if (kind.empty() || kind == "constant") text += find_constants(finder, configs);

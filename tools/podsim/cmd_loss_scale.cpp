@@ -27,7 +27,8 @@ constexpr std::size_t k_width = 100;
 constexpr std::size_t k_label = 23;  // with the blanks around it
 
 std::string share(double value) {
-  return value == 0 ? "0" : fmt::format("{:.2g}", value);
+  if (value == 0) return "0";
+  return value < 1e-12 ? "< 1e-12" : fmt::format("{:.2g}", value);
 }
 
 // JSON has no infinities.
@@ -55,8 +56,10 @@ std::vector<std::size_t> changes_of(const std::vector<float>& scales) {
   return changes;
 }
 
-void write_window(JsonWriter& json, const Window& window) {
+void write_window(JsonWriter& json, const Analysis& analysis) {
+  const Window& window = analysis.window;
   json.key("recommended_window");
+  if (!analysis.needs_scale()) return json.null();
   json.begin_object();
   json.member("feasible", window.feasible());
   json.member("low_log2", window.low);
@@ -126,7 +129,7 @@ std::string to_json(const Plan& plan, const Analysis& analysis) {
   json.member("targets", analysis.loss.targets);
   json.member("classes", analysis.loss.classes);
   json.member("micro_batches_per_update", analysis.micro_batches);
-  write_window(json, analysis.window);
+  write_window(json, analysis);
   json.key("balance_log2");
   analysis.balance ? json.value(*analysis.balance) : json.null();
   write_trajectory(json, analysis.trajectory);
@@ -166,6 +169,22 @@ std::string window_text(const Window& window) {
   const std::string below = window.low_tensor.empty() ? "nothing" : window.low_tensor;
   const std::string above = window.high_tensor.empty() ? "nothing" : window.high_tensor;
   return fmt::format("2^{} ({} flushes below) to 2^{} ({} overflows above)", window.low, below, window.high, above);
+}
+
+std::string verdict_text(const Analysis& analysis) {
+  const ScaleVerdict verdict = verdict_of(analysis);
+  const Window& w = analysis.window;
+  const ScaleWindow window{w.low, w.high, {}, {}};
+  const bool outside = analysis.needs_scale() && verdict == ScaleVerdict::holds && w.feasible() &&
+                       !window.contains(static_cast<double>(analysis.trajectory.scales.back()));
+  if (!outside) return std::string(name(verdict));
+  return fmt::format("holds, outside the recommended window (2^{} to 2^{})", w.low, w.high);
+}
+
+// Around which the scale would swing if nothing else stopped it.
+std::string balance_text(const Analysis& analysis) {
+  return fmt::format("2^{:.1f}{}where as many values are large as the mode accepts", *analysis.balance,
+                     analysis.reaches_balance() ? ", " : ", not reached: ");
 }
 
 std::string scales_text(const std::vector<float>& scales) {
@@ -209,14 +228,17 @@ std::vector<PageFact> facts_of(const Analysis& analysis) {
   std::vector<PageFact> facts;
   const auto line = [&facts](const std::string& name, const std::string& content) { facts.push_back({name, content}); };
   line("mode", analysis.mode);
-  line("verdict", std::string(name(verdict_of(analysis))));
+  line("verdict", verdict_text(analysis));
   line("numbers", fmt::format("{}, overflow: {}, partial sums: {}", analysis.format, analysis.overflow,
                               analysis.half_partials ? "float16" : "float32"));
   line("partial sums", fmt::format("relative error {:.2g} over the tokens, {:.2g} of one sign",
                                    analysis.random_sum_error, analysis.coherent_sum_error));
-  line("recommended", window_text(analysis.window));
-  if (analysis.balance) line("balance", fmt::format("2^{:.1f}", *analysis.balance));
+  line("recommended", analysis.needs_scale() ? window_text(analysis.window)
+                                             : fmt::format("none needed: {} gradients", analysis.format));
+  if (analysis.balance) line("balance", balance_text(analysis));
   line("scale", scales_text(t.scales));
+  line("reached", fmt::format("{} in update {}, the last followed", human_power(static_cast<double>(t.scales.back())),
+                              t.scales.size()));
   if (analysis.limit_cycle) {
     line("limit cycle",
          fmt::format("{} and {}{}", human_power(analysis.limit_cycle->first), human_power(analysis.limit_cycle->second),
@@ -226,6 +248,7 @@ std::vector<PageFact> facts_of(const Analysis& analysis) {
   line("limiting tensor", t.limiting_tensor.empty() ? "none reaches the edge" : t.limiting_tensor);
   line("update loss",
        t.skipped_updates > 0 ? share(t.update_loss) + " of the updates" : "1 - cos = " + share(t.update_loss));
+  if (!analysis.cost.empty()) line("cost", analysis.cost);
   for (const std::string& note : analysis.notes) line("note", note);
   return facts;
 }
@@ -291,7 +314,9 @@ const VerbSpec& loss_scale_spec() {
       "loss-scale",
       "loss-scale [EXPERIMENT] [options]",
       "Follow the loss scale over training and recommend a constant one.",
-      "The section [loss_scaling] chooses the controller; see `podsim explain loss_scaling.mode`.",
+      "The section [loss_scaling] chooses the controller; see `podsim explain loss_scaling.mode`. What PopART's costs "
+      "in\n"
+      "time and memory tells `podsim run` with --set ipu.auto_loss_scaling=true.",
       joined(experiment_options(), {{"published", "", "list constant scales known to train, inside or outside"},
                                     {"seed", "N", "seed of everything drawn; as loss_scaling.seed"},
                                     {"format", "NAME", "", false, {"text", "json", "html", "markdown"}},

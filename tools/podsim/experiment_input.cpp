@@ -125,7 +125,7 @@ std::string formatted(Page page, const std::string& inputs_sha256, const std::st
 
 namespace {
 
-// A table in text; other formats hold all of them.
+// The tables of a view alone: as text or as a page; JSON holds every table, those of the view among them.
 std::string viewed(const Report& report, const std::string& view, const std::string& format, const Timeline* timeline) {
   std::vector<std::string> names;
   for (const Table& table : report.tables) {
@@ -137,7 +137,9 @@ std::string viewed(const Report& report, const std::string& view, const std::str
     throw UsageError(fmt::format("option --view: no table is called \"{}\"; expected {}{}", view,
                                  fmt::join(names, ", "), suggestion_for(view, names)));
   }
-  return format == "text" ? text : formatted(report, format, timeline);
+  if (format == "text") return text;
+  if (format == "json") return formatted(report, format, timeline);
+  return formatted(view_page(report, view), report.inputs_sha256, format);
 }
 
 }  // namespace
@@ -147,6 +149,11 @@ ReportOutput::ReportOutput(const Arguments& arguments)
       folder_(arguments.value("out").value_or("")),
       view_(arguments.value("view").value_or("")),
       warn_(!arguments.has("quiet")) {
+  if (!view_.empty() && format_ == "csv") {
+    throw UsageError(
+        "option --view: csv holds one row of the run's values, no tables; use --format text, json, html "
+        "or markdown");
+  }
   if (folder_.empty()) return;
   refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
   refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));

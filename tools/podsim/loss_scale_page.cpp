@@ -23,7 +23,7 @@ PageSection trajectory_section(const Analysis& analysis) {
   const std::size_t length = (scales.size() + k_most_intervals - 1) / k_most_intervals;
   PageSection section{"Scale over the updates", {}, {}, {}};
   Table table{"trajectory", {{"update", ""}, {"lowest scale, log2", ""}, {"highest scale, log2", ""}}, {}};
-  const bool window = analysis.window.feasible();
+  const bool window = analysis.needs_scale() && analysis.window.feasible();
   if (window) {
     table.columns.push_back({"recommended from, log2", ""});
     table.columns.push_back({"recommended to, log2", ""});

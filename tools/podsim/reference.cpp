@@ -87,7 +87,7 @@ std::string type_text(const KeySpec& spec) {
     case KeyType::integer:
       return "an integer";
     case KeyType::number:
-      return "a number";
+      return spec.unit == "power of two" ? "a number or a power of two such as \"2^12\"" : "a number";
     case KeyType::text:
       return "text";
     case KeyType::choice:

@@ -211,8 +211,9 @@ void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, 
   settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   if (settings.sequence_length == 0) {
     const Value* written = document_.find("workload.image_size");
-    diagnostics_.error(written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
-                       fmt::format("{} pixels per side are less than a patch of the model", settings.image_size));
+    diagnostics_.error(
+        written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
+        fmt::format("{} pixels per side are too few for the patches or strides of the model", settings.image_size));
     settings.image_size = defaults.image_size;  // for the checks that follow
     settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   }

@@ -98,6 +98,28 @@ void add_machine(const SimulatedRun& run, std::int64_t steps, Report& report) {
   }
 }
 
+// What a device does itself, waiting aside.
+SimTime own_work(const CostVector& breakdown) {
+  SimTime work;
+  for (const CostCategory category : {CostCategory::compute, CostCategory::recompute, CostCategory::exchange,
+                                      CostCategory::sync, CostCategory::weight_update, CostCategory::launch}) {
+    work += breakdown[category];
+  }
+  return work;
+}
+
+// A link that is busy for longer than the device works hides behind that work only in part: it limits more than the
+// largest category, in which its waits alone are counted.
+void prefer_link(const SimulatedRun& run, const CostVector& breakdown, Report& report) {
+  const auto& links = run.result.links;
+  const auto busiest =
+      std::max_element(links.begin(), links.end(), [](const LinkUse& a, const LinkUse& b) { return a.busy < b.busy; });
+  if (busiest == links.end() || busiest->busy <= own_work(breakdown)) return;
+  if (busiest->busy <= *std::max_element(breakdown.part.begin(), breakdown.part.end())) return;
+  report.bottleneck = run.lowered.platform.links()[static_cast<std::size_t>(busiest - links.begin())].name;
+  report.bottleneck_pct = share_pct(busiest->busy, run.result.total);
+}
+
 void add_bottleneck(const SimulatedRun& run, std::int64_t steps, Report& report) {
   const auto& devices = run.result.devices;
   if (devices.empty()) return;
@@ -111,6 +133,7 @@ void add_bottleneck(const SimulatedRun& run, std::int64_t steps, Report& report)
   const auto largest = std::max_element(parts.begin(), parts.end());
   report.bottleneck = spoken(static_cast<CostCategory>(largest - parts.begin())) + " on " + report.busiest_device;
   report.bottleneck_pct = share_pct(*largest, report.step_time);
+  prefer_link(run, busiest->breakdown, report);
 }
 
 // By link: whether transfers from or to the host use it.

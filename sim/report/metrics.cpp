@@ -84,7 +84,8 @@ constexpr std::array k_metrics = {
                "Bytes in use throughout: weights, accumulators, state, code.", ""},
     MetricSpec{"links.bytes", "byte", "Bytes carried in one program run.", ""},
     MetricSpec{"links.busy_pct", "%", "Share of the run with at least one transfer on the link.", ""},
-    MetricSpec{"bottleneck.share_pct", "%", "Share of the step that the largest category of the busiest device takes.",
+    MetricSpec{"bottleneck.share_pct", "%",
+               "Share of the step that the bottleneck takes: the largest category of the busiest device, or a link.",
                ""},
     MetricSpec{
         "latency.request_s", "s",
@@ -99,9 +100,11 @@ constexpr std::array k_metrics = {
         "step.time_s / output tokens"},
     MetricSpec{"verdict", "", "Whether every memory holds what the plan needs there; else each limit that is broken.",
                "need <= limit for each memory and stream"},
-    MetricSpec{"bottleneck", "",
-               "The category with the largest share of the busiest device's time; in inference what the host limits.",
-               "largest part of step.breakdown_s"},
+    MetricSpec{
+        "bottleneck", "",
+        "The category with the largest share of the busiest device's time, or the link that is busy for longer than "
+        "that and than the device works itself; in inference what the host limits.",
+        "largest part of step.breakdown_s, or of links[].busy_pct"},
     MetricSpec{"critical_path", "",
                "A table of --view critical-path: the run's time, and its lower bound, in which no transfer shares a "
                "link. The tables critical_path_resources and critical_path_ops say what the run waited for, from its "

@@ -55,6 +55,9 @@ TEST_CASE("capacity: JSON has the rows in base units") {
 TEST_CASE("capacity: wrong goals and costs are told") {
   const ExperimentFolder folder;
   CHECK(contains(folder.refused(k_job + " --deadline 24"), "podsim: option --deadline: "));
+  CHECK(contains(folder.refused(k_job + " --deadline 0h"), "option --deadline: \"0h\" is not above 0"));
+  CHECK(contains(folder.refused("capacity bert-large-bow-pod16 --target-samples -5"),
+                 "option --target-samples: -5 is not above 0"));
   CHECK(contains(folder.refused(k_job + " --budget -1"), "option --budget: \"-1\" is no number above 0"));
   CHECK(contains(folder.refused(k_job + " --nodes 1,x"), "option --nodes: \"x\" is no number above 0"));
   CHECK(contains(folder.refused(k_job + " --epochs 2"), "give one of --target-samples, --target-tokens, --epochs"));

@@ -259,7 +259,8 @@ TEST_CASE("ipu networks: keys that these networks do not heed are told, wrong on
         "workload.split_qkv: has no effect: the model has no attention and no feed-forward layers");
   tells({"workload.activation_checkpoint_format=float8"},
         "workload.activation_checkpoint_format: no effect: what enters a segment of a network is kept as it is");
-  tells({"workload.image_size=8"}, "workload.image_size: 8 pixels per side are less than a patch of the model");
+  tells({"workload.image_size=8"},
+        "workload.image_size: 8 pixels per side are too few for the patches or strides of the model");
 }
 
 TEST_CASE("ipu networks: both engines tell the same step of a network with shared norms") {

@@ -156,6 +156,8 @@ TEST_CASE("rdu launch checks: copies must fit the system") {
       {k_compile + " --num-tiles 4", "mpirun -np 32 " + k_run, with_nodes(sn30(), 2), ""},
       {k_compile + " --tensor-parallel weight --n-chips 4", "mpirun -np 3 " + k_run, sn10(),
        "l:1:12: -np: 3 copies of 4 RDUs with 4 tiles each do not fit 1 node of SN10; expected at most 2\n"},
+      // Halves of two RDUs each: half a node.
+      {k_compile + " --tensor-parallel weight --n-chips 2 --num-tiles 4", "mpirun -np 8 " + k_run, sn30(), ""},
       {k_compile, "srun -N 2 -n 4 " + k_run, sn10(),
        "l:1:9: -N: 2 nodes, but the system has 1; expected at most 1, or system.nodes = 2\n"},
   });

@@ -113,6 +113,18 @@ TEST_CASE("make report: the breakdown is that of the busiest device and sums to 
   CHECK(report.bottleneck_pct == doctest::Approx(48));
 }
 
+TEST_CASE("make report: a link busier than the device works, and than any part of its time, is the bottleneck") {
+  Setup setup;
+  setup.result.links[0].busy = SimTime(49);  // no more than the waits for it
+  CHECK(setup.report().bottleneck == "off chip memory on d1");
+  setup.result.links[0].busy = SimTime(70);
+  CHECK(setup.report().bottleneck == "l0");
+  CHECK(setup.report().bottleneck_pct == doctest::Approx(70));
+  setup.result.devices[1].breakdown[CostCategory::exchange] = SimTime(40);
+  setup.result.devices[1].breakdown[CostCategory::off_chip_memory] = SimTime(9);
+  CHECK(setup.report().bottleneck == "exchange on d1");  // the device works for 71 of 100 ps
+}
+
 TEST_CASE("make report: of equally busy devices the first is shown") {
   Setup setup;
   setup.result.devices[0].busy = SimTime(80);

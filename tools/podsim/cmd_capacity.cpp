@@ -45,7 +45,14 @@ std::optional<T> quantity_option(const Arguments& arguments, std::string_view op
   if (const auto* problem = std::get_if<std::string>(&parsed)) {
     throw UsageError(fmt::format("option --{}: {}", option, *problem));
   }
+  if (std::get<double>(parsed) <= 0) throw UsageError(fmt::format("option --{}: \"{}\" is not above 0", option, *text));
   return T::base(std::get<double>(parsed));
+}
+
+std::optional<std::int64_t> count_option(const Arguments& arguments, std::string_view option) {
+  const std::optional<std::int64_t> count = integer_option(arguments, option);
+  if (count && *count < 1) throw UsageError(fmt::format("option --{}: {} is not above 0", option, *count));
+  return count;
 }
 
 CapacityGoal goal_from(const Arguments& arguments) {
@@ -53,9 +60,8 @@ CapacityGoal goal_from(const Arguments& arguments) {
   goal.deadline = quantity_option<Duration>(arguments, "deadline", "time");
   goal.budget = number_option(arguments, "budget");
   goal.power_cap = quantity_option<Power>(arguments, "power-cap", "power");
-  goal.users = integer_option(arguments, "users");
+  goal.users = count_option(arguments, "users");
   goal.tokens_per_s = number_option(arguments, "tokens-per-s");
-  if (goal.users && *goal.users < 1) throw UsageError("option --users: give a number above 0");
   return goal;
 }
 
@@ -75,8 +81,8 @@ CapacityCosts costs_from(const Arguments& arguments) {
 void set_target(const Arguments& arguments, Experiment& experiment) {
   Diagnostics diagnostics;
   const Place place{"command line", 0, 0};
-  const auto samples = integer_option(arguments, "target-samples");
-  const auto tokens = integer_option(arguments, "target-tokens");
+  const auto samples = count_option(arguments, "target-samples");
+  const auto tokens = count_option(arguments, "target-tokens");
   const auto epochs = number_option(arguments, "epochs");
   if (int{samples.has_value()} + int{tokens.has_value()} + int{epochs.has_value()} > 1) {
     throw UsageError("give one of --target-samples, --target-tokens, --epochs");

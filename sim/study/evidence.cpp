@@ -94,18 +94,24 @@ class Evidence {
     return distance;
   }
 
-  // Ranges of numbers are those of the same kind of model, or of all cases when there is none.
+  // Ranges of numbers are those of the same kind of model, or of all cases when there is none. A word may have been
+  // compared with other kinds of model alone.
   void add_outside(std::size_t f, EvidenceReport& report) const {
     const CaseFeature& feature = features_[f];
     const std::size_t column = columns_[f];
-    if (!feature.number) {
-      const bool seen =
-          std::ranges::any_of(rows_, [&](const CsvRow* row) { return row->cells[column] == feature.text; });
-      if (!seen) report.outside.push_back(fmt::format("{} {}", feature.name, feature.text));
-      return;
-    }
     const auto is_same_kind = [&](const CsvRow* row) { return row->cells[columns_[0]] == features_.front().text; };
     const bool same_kind = std::ranges::any_of(rows_, is_same_kind);
+    if (!feature.number) {
+      const auto has_it = [&](const CsvRow* row) { return row->cells[column] == feature.text; };
+      const bool seen = std::ranges::any_of(rows_, has_it);
+      if (!seen) report.outside.push_back(fmt::format("{} {}", feature.name, feature.text));
+      const bool together =
+          std::ranges::any_of(rows_, [&](const CsvRow* row) { return is_same_kind(row) && has_it(row); });
+      if (seen && same_kind && !together) {
+        report.outside.push_back(fmt::format("{} {} with {}", feature.name, feature.text, features_.front().text));
+      }
+      return;
+    }
     std::optional<double> lowest;
     std::optional<double> highest;
     for (const CsvRow* row : rows_) {

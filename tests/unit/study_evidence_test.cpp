@@ -69,6 +69,12 @@ TEST_CASE("evidence: what lies outside of the compared cases is named with their
                                                    "micro_batch 4 (compared: 8 to 16)", "loss_scaling automatic"});
 }
 
+TEST_CASE("evidence: what was compared with other models alone lies outside, too") {
+  const std::string other = "o,1,1,gpt2,causal-lm,training,fp16.16,gc200,poplar-pytorch,768,12,1024,1,4,1,16,fixed\n";
+  const EvidenceReport report = evidence_of(k_header + other + "a,1,1,bert" + k_same, {"software=\"poplar-pytorch\""});
+  CHECK(report.outside == std::vector<std::string>{"software poplar-pytorch with bert"});
+}
+
 TEST_CASE("evidence: without a table, or with an empty one, none is claimed") {
   const TemporaryFolder folder;
   folder.write("systems/none.toml", "");

@@ -46,6 +46,7 @@ std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagn
   read_rules(resolution);
   check_slowdown(resolution);
   if (diagnostics.has_errors()) return nullptr;
+  warn_of_idle_parts(resolution);
   fill_rates(*resolution.plan);
   if (!build_graphs(resolution)) return nullptr;
   warn_of_idle_rules(resolution);

@@ -94,6 +94,13 @@ TEST_CASE("rdu section: values that no run can have are refused") {
         "rdu.compile: 12 attention heads do not divide among 8 RDUs; expected a number of RDUs that divides them");
 }
 
+TEST_CASE("rdu section: copies that leave a part of the node idle warn") {
+  tells(training(k_half), {},
+        "warning: rdu.replicas: 15 of 16 halves of RDUs stay idle with 1 copy of 1; expected up to 16");
+  tells(training(k_half + " --data-parallel -ws 2", "replicas = 8\n"), {},
+        "warning: rdu.replicas: 8 of 16 halves of RDUs stay idle with 8 copies of 1; expected up to 16");
+}
+
 TEST_CASE("rdu section: keys of generation and of training warn in the other mode") {
   tells(training(k_half, "static_sequence_length = 512\n"), {},
         "warning: rdu.static_sequence_length: has no effect: it is of generation alone");

@@ -105,6 +105,13 @@ std::int64_t spread_over_nodes(const Resolution& resolution, std::int64_t in_a_n
   return std::clamp(copies, std::min(least, room), room);
 }
 
+// Where the number of copies is said.
+Place place_of_copies(const Resolution& resolution) {
+  const std::optional<LaunchCommand>& launch = resolution.commands.launch;
+  if (resolution.context.section.find("replicas") != nullptr) return resolution.place_of("replicas");
+  return launch && launch->ranks.given ? launch->ranks.place : resolution.compile().line.place;
+}
+
 void check_room(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   const FamilyContext& context = resolution.context;
@@ -164,6 +171,25 @@ void read_layout(Resolution& resolution) {
   read_parts(resolution);
   if (read_number_of_copies(resolution)) check_room(resolution);
   share_model(resolution);
+}
+
+void warn_of_idle_parts(Resolution& resolution) {
+  const RduSetup& setup = resolution.setup();
+  const std::int64_t in_a_node = copies_per_node({setup.tiles_per_part, setup.parts}, resolution.system);
+  const std::int64_t most = in_a_node * resolution.context.nodes;
+  if (setup.replicas >= most || resolution.plan->isolated) return;
+  const std::int64_t tiles = resolution.chip().tiles;
+  const std::int64_t in_an_rdu = tiles / setup.tiles_per_part;
+  const std::int64_t parts = resolution.plan->constants.system.rdus * in_an_rdu * resolution.context.nodes;
+  const std::string kind = in_an_rdu == 1 ? "RDUs"
+                           : setup.tiles_per_part * 2 == tiles
+                               ? "halves of RDUs"
+                               : fmt::format("groups of {} tiles", setup.tiles_per_part);
+  resolution.diagnostics.warning(
+      place_of_copies(resolution), "rdu.replicas",
+      fmt::format("{} of {} {} stay idle with {} cop{} of {}", parts - setup.replicas * setup.parts, parts, kind,
+                  setup.replicas, setup.replicas == 1 ? "y" : "ies", setup.parts),
+      fmt::format("up to {}", most));
 }
 
 void check_slowdown(Resolution& resolution) {

@@ -132,7 +132,10 @@ std::optional<CompileEstimate> RduFamily::compile_estimate(const Plan& plan) con
 Verdict RduFamily::verdict(const Plan& plan, bool remedies) const {
   const RduPlan& rdu_plan = own(plan);
   Verdict verdict = judge(rdu_plan, account_memory(rdu_plan, plan.settings));
-  if (remedies && !verdict.fits()) add_remedies(rdu_plan, plan.settings, verdict);
+  if (!remedies || verdict.fits()) return verdict;
+  const auto length = std::ranges::find(plan.resolved, "workload.sequence_length", &ResolvedKey::path);
+  const bool by_default = length != plan.resolved.end() && length->origin.starts_with("default");
+  add_remedies(rdu_plan, plan.settings, by_default, verdict);
   return verdict;
 }
 

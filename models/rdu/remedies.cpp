@@ -202,11 +202,30 @@ class Changes {
   std::vector<Change> changes_;
 };
 
+// With the longest sequences, alone or beside one other change; empty when none fit. The length halves from what it is,
+// to no less than what models are commonly trained on.
+std::string shorter_sequences(const RduPlan& plan, WorkloadSettings settings) {
+  constexpr std::int64_t k_shortest = 512;
+  const Candidate base{plan.setup, plan.share};
+  const std::vector<Change> changes = Changes(plan).all();
+  const auto rate = [&](const Candidate& candidate) { return rate_of(plan, candidate, settings); };
+  for (std::int64_t length = settings.sequence_length / 2; length >= k_shortest; length /= 2) {
+    settings.sequence_length = length;
+    const std::string text = fmt::format("workload.sequence_length = {}", length);
+    if (rate(base) > 0) return text;
+    const std::string other = best_change(base, changes, false, rate);
+    if (!other.empty()) return text + " and " + other;
+  }
+  return "";
+}
+
 }  // namespace
 
-void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, Verdict& verdict) {
+void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, bool length_is_default, Verdict& verdict) {
   const auto rate = [&](const Candidate& candidate) { return rate_of(plan, candidate, settings); };
   std::string remedy = best_change({plan.setup, plan.share}, Changes(plan).all(), true, rate);
+  const bool sequences = plan.model.layers > 0 && plan.setup.run != RunMode::generation;
+  if (remedy.empty() && length_is_default && sequences) remedy = shorter_sequences(plan, settings);
   if (remedy.empty()) remedy = "a smaller model: none of the changes tried, alone or in pairs, makes it fit";
   for (BrokenLimit& broken : verdict.broken) broken.remedy = remedy;
 }

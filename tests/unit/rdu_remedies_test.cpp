@@ -123,7 +123,18 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
   }
 }
 
+// The default is all positions of the model: 131,072.
+TEST_CASE("rdu remedies: a default sequence length is shortened where nothing else helps") {
+  const Scene scene{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16"};
+  const std::string remedy = remedy_of(scene);
+  CHECK(remedy == "workload.sequence_length = 512 and --tensor-parallel weight --n-chips 8");
+  CHECK(fits_with(scene, remedy));
+}
+
 TEST_CASE("rdu remedies: where nothing helps this is said") {
+  // A length that is written is not changed.
+  const Scene written{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16", "sequence_length = 131072\n"};
+  CHECK(remedy_of(written) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
   const Scene scene{k_sn30, "llama-3.1-405b\"\nnum_hidden_layers = 600 # \"", k_compile + " -o1 -b 2"};
   CHECK(remedy_of(scene) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
 }

@@ -94,6 +94,19 @@ TEST_CASE("rdu section: values that no run can have are refused") {
         "rdu.compile: 12 attention heads do not divide among 8 RDUs; expected a number of RDUs that divides them");
 }
 
+TEST_CASE("rdu section: a batch that halves cannot share is told once, with what is missing") {
+  const std::string compile = "python app.py compile -b 1 --pef-name=p";
+  const std::string odd =
+      "-b: a batch of 1 is odd, but sn30 shares it between the two halves of an RDU; expected an even batch, or "
+      "--num-tiles 4";
+  tells(training(compile), {}, odd);
+  CHECK(problems_of(training(compile)).find("does not divide") == std::string::npos);
+  const std::string bare = "system = \"sn30\"\n[model]\nconfig = \"gpt2\"\n";
+  tells(bare, {},
+        "rdu.compile: is missing: without it the 2 halves of an RDU share a batch of 1; expected a compile command "
+        "that says -b and --num-tiles, or workload.micro_batch_size = 2");
+}
+
 TEST_CASE("rdu section: copies that leave a part of the node idle warn") {
   tells(training(k_half), {},
         "warning: rdu.replicas: 15 of 16 halves of RDUs stay idle with 1 copy of 1; expected up to 16");

@@ -40,7 +40,16 @@ void read_batch(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
   RduSetup& setup = resolution.setup();
   setup.batch = resolution.context.settings.micro_batch_size;
-  if (setup.tensor_parallel == TensorParallel::batch && setup.batch % setup.parts != 0) {
+  // What the compile command says itself is checked with it, except in Model Zoo's spelling.
+  const bool checked = compile.batch_size.given && sound(compile.batch_size) &&
+                       compile.batch_size.value == setup.batch && compile.line.spelling != Spelling::overrides;
+  const bool uneven = setup.tensor_parallel == TensorParallel::batch && setup.batch % setup.parts != 0;
+  if (uneven && !resolution.commands.compile_given) {
+    resolution.diagnostics.error(
+        compile.batch_size.place, "rdu.compile",
+        fmt::format("is missing: without it the {} halves of an RDU share a batch of {}", setup.parts, setup.batch),
+        fmt::format("a compile command that says -b and --num-tiles, or workload.micro_batch_size = {}", setup.parts));
+  } else if (uneven && !checked) {
     resolution.diagnostics.error(
         compile.batch_size.place, "workload.micro_batch_size",
         fmt::format("{} does not divide among {} copies of half an RDU or more", setup.batch, setup.parts),

@@ -212,10 +212,8 @@ CopySize copy_size(const CompileCommand& command, const CommandSystem& system) {
 }
 
 std::int64_t copies_per_node(const CopySize& size, const CommandSystem& system) {
-  if (size.rdus > 1) {
-    return system.rdus_per_node * system.tiles_per_rdu / (size.rdus * std::max<std::int64_t>(1, size.tiles));
-  }
-  return system.rdus_per_node * (system.tiles_per_rdu / std::max<std::int64_t>(1, size.tiles));
+  const std::int64_t beside_each_other = system.tiles_per_rdu / std::max<std::int64_t>(1, size.tiles);
+  return system.rdus_per_node / std::max<std::int64_t>(1, size.rdus) * beside_each_other;
 }
 
 void check_compile(const CompileCommand& command, const CommandSystem& system, Diagnostics& diagnostics) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -116,9 +117,21 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
   return nodes;
 }
 
+std::vector<std::string> systems_from(const Arguments& arguments) {
+  const auto names = arguments.value("systems");
+  if (!names) return {""};
+  std::vector<std::string> systems = split(*names);
+  for (auto name = systems.begin(); name != systems.end(); ++name) {
+    if (name->empty()) throw UsageError(fmt::format("option --systems: \"{}\" has an empty name", *names));
+    if (std::find(systems.begin(), name, *name) != name) {
+      throw UsageError(fmt::format("option --systems: \"{}\" stands twice", *name));
+    }
+  }
+  return systems;
+}
+
 std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
-  std::vector<std::string> systems{""};
-  if (const auto names = arguments.value("systems")) systems = split(*names);
+  const std::vector<std::string> systems = systems_from(arguments);
   const std::vector<std::int64_t> nodes = nodes_from(arguments);
   std::vector<std::string> files = arguments.words();
   if (files.empty()) files = {""};
@@ -168,6 +181,8 @@ ExitCode cmd_capacity(const Arguments& arguments) {
   const std::string format = choice_option(arguments, "format", {"text", "json"});
   const CapacityGoal goal = goal_from(arguments);
   const CapacityCosts costs = costs_from(arguments);
+  if (goal.budget && !costs.has_prices())
+    throw UsageError("option --budget: no price is known; give --costs FILE.toml");
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   const Capacity capacity =

@@ -155,8 +155,10 @@ ReportOutput::ReportOutput(const Arguments& arguments)
         "or markdown");
   }
   if (folder_.empty()) return;
-  refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
-  refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
+  for (const std::string& file : {"report." + report_extension(format_), std::string("plan.toml")}) {
+    refuse_input(folder_ + "/" + file, input_files(arguments));
+    refuse_overwrite(folder_ + "/" + file, arguments.has("force"));
+  }
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {

@@ -58,4 +58,7 @@ class ModelKind {
   virtual ModelGraph build(const ModelShape& shape, const WorkloadSettings& settings) const = 0;
 };
 
+// PODSIM_CHECK fails on a head that `kind` cannot carry.
+void check_head(const ModelKind& kind, const std::string& head);
+
 }  // namespace podsim

@@ -7,6 +7,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,19 @@ class Clone {
  private:
   test::TemporaryFolder folder_;
 };
+
+// A file of the tree, named from its root or from beside the page; a path that begins elsewhere is none of ours.
+bool is_there(const fs::path& root, const fs::path& beside, const std::string& path) {
+  const std::string first = path.substr(0, path.find('/'));
+  if (!fs::exists(root / first) && !fs::exists(beside / first)) return true;
+  return fs::exists(root / path) || fs::exists(beside / path);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
 
 std::string place(const SourceFile& file, int line) {
   return file.path + ":" + std::to_string(line);
@@ -215,6 +229,30 @@ TEST_CASE("readme: links lead to files of the tree") {
     const fs::path folder = fs::path(test::source_dir()) / fs::path(file.path).parent_path();
     for (std::sregex_iterator at(file.text.begin(), file.text.end(), link); at != std::sregex_iterator(); ++at) {
       CHECK_MESSAGE(fs::exists(folder / (*at)[1].str()), file.path, ": ", (*at)[1].str());
+    }
+  }
+}
+
+TEST_CASE("readme: files that are named exist, and have the names that a table gives beside them") {
+  static const std::regex path(R"(`([\w.-]+(?:/[\w.-]+)+\.(?:hpp|cpp|toml|json|csv|md|cmake))`)");
+  static const std::regex name(R"(`([A-Za-z_]\w*)`)");
+  const fs::path root = test::source_dir();
+  for (const SourceFile& file : markdown_files()) {
+    if (!file.path.ends_with("README.md")) continue;
+    for (const std::string& line : lint::lines_of(file.text)) {
+      for (std::sregex_iterator at(line.begin(), line.end(), path); at != std::sregex_iterator(); ++at) {
+        CHECK_MESSAGE(is_there(root, root / fs::path(file.path).parent_path(), (*at)[1].str()), file.path, ": ",
+                      (*at)[1].str());
+      }
+      std::smatch first;
+      if (!line.starts_with("| `") || !std::regex_search(line, first, path) || first.position() != 2) continue;
+      const std::string text = text_of(root / first[1].str());
+      const std::string names =
+          line.substr(line.find('|', 1), line.find('|', line.find('|', 1) + 1) - line.find('|', 1));
+      for (std::sregex_iterator at(names.begin(), names.end(), name); at != std::sregex_iterator(); ++at) {
+        CHECK_MESSAGE(std::regex_search(text, std::regex("\\b" + (*at)[1].str() + "\\b")), file.path, ": ",
+                      first[1].str(), " has no ", (*at)[1].str());
+      }
     }
   }
 }

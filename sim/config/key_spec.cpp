@@ -171,7 +171,11 @@ class Checker {
   }
 
   void wrong_type(const Value& value, const std::string& key, const std::string& expected) {
-    diagnostics_.error(value.place(), key, "is " + kind_name(value.kind()), expected);
+    const bool bare_list = value.is(Kind::string) && value.as_string().find(',') != std::string::npos;
+    const std::string bracketed = bare_list && expected.find("list") != std::string::npos
+                                      ? fmt::format("[{}]", value.as_string())
+                                      : std::string();
+    diagnostics_.error(value.place(), key, "is " + kind_name(value.kind()), expected, bracketed);
   }
 
   void value(const KeySpec& spec, const Value& value, const std::string& path) {

@@ -322,8 +322,10 @@ class PlanMaker {
 
   void resolve_family() {
     if (plan_.family == nullptr) {
-      diagnostics_.error({configs_.display_name("systems/" + machine_.system + ".toml"), 0, 0}, "family",
-                         fmt::format("no family is called \"{}\"", machine_.family));
+      std::vector<std::string> known;
+      for (const auto& family : catalog_.families) known.emplace_back(family->name());
+      diagnostics_.error(machine_.family_named_at, "family", fmt::format("no family is called \"{}\"", machine_.family),
+                         fmt::format("one of {}", fmt::join(known, ", ")), nearest(machine_.family, known));
       return;
     }
     const Value empty = Value::table({"default", 0, 0});

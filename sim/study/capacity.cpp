@@ -302,26 +302,26 @@ void compare_work(Capacity& capacity, bool mixed) {
 }
 
 // By cost where that of every row that meets the goals is known, else by devices.
-std::optional<std::size_t> choice_of(const std::vector<CapacityRow>& rows, std::vector<std::string>& warnings) {
+void choose(Capacity& capacity) {
+  const std::vector<CapacityRow>& rows = capacity.rows;
   const auto meets = [](const CapacityRow& row) { return row.status == CapacityStatus::meets; };
-  const bool by_cost =
+  capacity.by_cost =
       std::ranges::all_of(rows, [&](const CapacityRow& row) { return !meets(row) || row.cost.has_value(); });
   for (const CapacityRow& row : rows) {
     const bool others = std::ranges::any_of(rows, [](const CapacityRow& other) { return other.cost.has_value(); });
-    if (!by_cost && meets(row) && !row.cost && others) {
-      warnings.push_back(row.name + ": price or power is not given, so the choice is by devices and not by cost");
+    if (!capacity.by_cost && meets(row) && !row.cost && others) {
+      capacity.warnings.push_back(row.name +
+                                  ": price or power is not given, so the choice is by devices and not by cost");
     }
   }
   const auto price = [&](const CapacityRow& row) {
-    const double first = by_cost ? *row.cost : static_cast<double>(row.devices);
+    const double first = capacity.by_cost ? *row.cost : static_cast<double>(row.devices);
     return std::pair(first, -row.samples_per_s);
   };
-  std::optional<std::size_t> best;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (rows[r].status != CapacityStatus::meets) continue;
-    if (!best || price(rows[r]) < price(rows[*best])) best = r;
+    if (!meets(rows[r])) continue;
+    if (!capacity.chosen || price(rows[r]) < price(rows[*capacity.chosen])) capacity.chosen = r;
   }
-  return best;
 }
 
 // Where a larger machine loses against a smaller one with the same batch: each part of its step beyond its share.
@@ -459,7 +459,7 @@ Capacity plan_capacity(const std::vector<CapacityCandidate>& candidates, const C
   warn_of_idle_costs(costs, capacity);
   for (const TypedRow& typed : costs.rows) capacity.rows.push_back(planner.typed(typed, target));
   compare_work(capacity, mixed);
-  capacity.chosen = choice_of(capacity.rows, capacity.warnings);
+  choose(capacity);
   add_reasons(capacity);
   add_hints(capacity, goal);
   add_left_out(capacity, costs);

@@ -32,6 +32,16 @@ TEST_CASE(
   CHECK(contains(result.out, "\nNot counted\n  evaluation, data loading\n  compiling where it is not modelled\n"));
 }
 
+TEST_CASE("capacity: where several rows meet the goals, the report says what decided between them") {
+  const ExperimentFolder folder;
+  const CommandResult by_devices = folder.podsim(k_job + " --deadline 100h");
+  CHECK(contains(by_devices.out, "  CHOSEN, fewest devices\n"));
+  CHECK(contains(by_devices.out, "  meets the goals\n"));
+  folder.write("costs.toml", "[systems.bow-pod16]\nprice_per_hour = 100\n[systems.bow-pod64]\nprice_per_hour = 10\n");
+  const CommandResult by_cost = folder.podsim(k_job + " --deadline 100h --costs costs.toml");
+  CHECK(contains(by_cost.out, "  CHOSEN, cheapest\n"));
+}
+
 TEST_CASE("capacity: without a row that meets the goals the exit code is three") {
   const ExperimentFolder folder;
   const CommandResult result = folder.podsim(k_job + " --deadline 1h");

@@ -241,6 +241,17 @@ TEST_CASE("sweep run: shards and jobs are checked") {
   CHECK(contains(folder.refused("sweep run sweep.toml --tasks 2"), "option --tasks has no effect without --slurm"));
 }
 
+TEST_CASE("sweep show: a table has quantities in the order of the sweep, not of their letters") {
+  const ExperimentFolder folder;
+  CHECK(folder
+            .podsim("sweep run experiment.toml --axis 'system.ipu_link.bandwidth=75 GB/s,150 GB/s' "
+                    "--axis workload.micro_batch_size=1,2 --out links.sqlite")
+            .exit_code == 0);
+  const CommandResult table =
+      folder.podsim("sweep show links.sqlite --table workload.micro_batch_size,system.ipu_link.bandwidth");
+  CHECK(contains(table.out, "  75 GB/s  150 GB/s\n"));
+}
+
 TEST_CASE("sweep show: best points, front and table of a database") {
   const SweepFolder folder;
   CHECK(folder.podsim("sweep run sweep.toml --quiet").exit_code == 0);

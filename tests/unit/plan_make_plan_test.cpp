@@ -117,11 +117,13 @@ TEST_CASE("plan: a system file that names an unknown chip or family is told by i
   std::string chip = shipped;
   chip.replace(chip.find("\"gc200\""), 7, "\"gc300\"");
   CHECK(framed(problems_with_config("systems/odd.toml", chip, "odd"),
-               "systems/odd.toml: chip: no chip is called \"gc300\"; expected one of ", "\n"));
+               "systems/odd.toml:4:8: chip: no chip is called \"gc300\"; expected one of ",
+               ", or the path of a .toml file; did you mean \"gc200\"?\n"));
   std::string family = shipped;
   family.replace(family.find("\"ipu\""), 5, "\"xpu\"");
   const std::string told = problems_with_config("systems/odd.toml", family, "odd");
-  CHECK(told.find("systems/odd.toml: family: no family is called \"xpu\"\n") != std::string::npos);
+  CHECK(told.find("systems/odd.toml:3:10: family: no family is called \"xpu\"; expected one of ipu, rdu") !=
+        std::string::npos);
 }
 
 TEST_CASE("plan: the number of systems is a whole number in range") {

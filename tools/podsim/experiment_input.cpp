@@ -70,6 +70,12 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file, 
                                                                    {"launch", "rdu.launch"}};
   if (file.empty() && !arguments.has("system") && !system_follows)
     throw UsageError("no experiment: give a file, or --system and --model");
+  if (file.ends_with(".json")) {
+    throw UsageError(
+        fmt::format("\"{}\" is JSON, and an experiment is TOML: give an ipu_config.json by --ipu-config "
+                    "and a config.json by --model, with --system",
+                    file));
+  }
   Diagnostics diagnostics;
   Experiment experiment;
   if (!file.empty()) {

@@ -17,10 +17,6 @@ namespace {
 
 const Place k_command_line{"command line", 0, 0};
 
-std::string report_extension(const std::string& format) {
-  return format == "text" ? "txt" : format == "markdown" ? "md" : format;
-}
-
 }  // namespace
 
 std::vector<OptionSpec> experiment_options() {
@@ -110,6 +106,10 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
 std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
                                               const ConfigFiles& configs) {
   return loss_scaling::outlook_for(plan, experiment.document, catalog, configs, plan.warnings);
+}
+
+std::string report_extension(const std::string& format) {
+  return format == "text" ? "txt" : format == "markdown" ? "md" : format == "junit" ? "xml" : format;
 }
 
 std::string formatted(Report report, const std::string& format, const Timeline* timeline) {

@@ -193,7 +193,7 @@ std::optional<SearchSpace> IpuFamily::search_space(const std::shared_ptr<const P
 }
 
 std::vector<Deployment> IpuFamily::deployment(const Plan& plan) const {
-  return {{"ipu_config.json", ipu_config_text(plan, own(plan))}};
+  return {ipu_config_of(plan, own(plan))};
 }
 
 std::optional<OperatorEstimate> IpuFamily::estimate_operator(const OperatorQuery& query,

@@ -65,6 +65,7 @@ struct SearchRequest {
 struct Deployment {
   std::string name;  // of the file: "commands.sh"
   std::string text;
+  std::set<std::string> keys;  // of an experiment that it says
 };
 
 }  // namespace podsim

@@ -11,6 +11,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/study/evaluate.hpp"
+#include "sim/study/evidence.hpp"
 
 namespace podsim {
 namespace {
@@ -359,6 +360,7 @@ class Search {
     const Plan& plan = *made.plan;
     SearchWinner winner;
     winner.report = simulate_plan(plan, engine_, {.merge = true});
+    winner.report.evidence = evidence_for(plan, catalog_, configs_);
     winner.deployment = plan.family->deployment(plan);
     winner.plan_toml = to_toml(plan, task_.folder);
     winner.changes = changes_of(point, plan);
@@ -369,6 +371,7 @@ class Search {
       if (again.engine) winner.reference_ps = again.engine->simulated.picoseconds();
     }
     warn_of_accuracy(scenario, point, plan);
+    for (const std::string& note : plan.family->notes(plan)) result_.warnings.push_back(note);
     for (const Diagnostic& warning : plan.warnings.all()) result_.warnings.push_back(to_text(warning));
     result_.winner = std::move(winner);
   }

@@ -60,6 +60,25 @@ void add_line(std::string& text, const char* label, const std::string& content) 
   text += fmt::format("  {:<12} {}\n", label, content);
 }
 
+// Settings that none of the files says.
+std::string beside_text(const SearchWinner& winner, const SearchPoint& best) {
+  std::vector<std::string> beside;
+  for (const SearchSetting& setting : best.settings) {
+    const bool said = std::ranges::any_of(winner.deployment, [&](const Deployment& file) {
+      return file.keys.contains(setting.key);
+    });
+    if (!said && !setting.value.is(Value::Kind::null)) beside.push_back(setting_text(setting));
+  }
+  return beside.empty() ? "" : fmt::format("\nBeside it\n  {}\n", fmt::join(beside, "\n  "));
+}
+
+std::string evidence_text(const EvidenceReport& evidence) {
+  std::string text = evidence.nearest_case.empty() ? "no published measurement is near"
+                                                   : "nearest published measurement: " + evidence.nearest_case;
+  if (evidence.its_error_pct) text += fmt::format(" (error {:+.1f} %)", *evidence.its_error_pct);
+  return text;
+}
+
 std::string winner_text(const SearchResult& result) {
   const SearchPoint& best = result.tree.best.front();
   const SearchScenario& scenario = result.scenarios[best.scenario];
@@ -85,6 +104,7 @@ std::string winner_text(const SearchResult& result) {
                                        result.currency));
   }
   add_line(text, "Memory", human_percent(best.headroom_pct) + " of the fullest memory's limit stay free");
+  add_line(text, "Evidence", evidence_text(winner.report.evidence));
   if (winner.reference_ps) {
     const double native = static_cast<double>(*winner.native_ps);
     const double difference = std::fabs(static_cast<double>(*winner.reference_ps) - native) / std::max(native, 1.0);
@@ -94,7 +114,7 @@ std::string winner_text(const SearchResult& result) {
   if (winner.changes.empty()) text += "  none: nothing that was tried is better\n";
   for (const SearchSetting& setting : winner.changes) text += "  " + setting_text(setting) + "\n";
   for (const Deployment& file : winner.deployment) text += fmt::format("\n{}\n{}", file.name, file.text);
-  return text;
+  return text + beside_text(winner, best);
 }
 
 bool same(const SearchSetting& a, const SearchSetting& b) {

@@ -7,11 +7,12 @@
 
 namespace podsim::ipu {
 
-std::string ipu_config_text(const Plan& plan, const IpuPlan& ipu_plan) {
+Deployment ipu_config_of(const Plan& plan, const IpuPlan& ipu_plan) {
   constexpr std::string_view k_section = "ipu.";
-  std::string text = "{";
+  Deployment file{"ipu_config.json", "{", {}};
   const auto add = [&](const std::string& key, const std::string& value) {
-    text += (text.size() == 1 ? "\n  " : ",\n  ") + json_quoted(key) + ": " + value;
+    file.text += (file.text.size() == 1 ? "\n  " : ",\n  ") + json_quoted(key) + ": " + value;
+    file.keys.insert(std::string(k_section) + key);
   };
   for (const ResolvedKey& key : ipu_plan.resolved_keys) {
     if (!key.path.starts_with(k_section)) continue;
@@ -25,7 +26,8 @@ std::string ipu_config_text(const Plan& plan, const IpuPlan& ipu_plan) {
   if (ipu_plan.setup.training()) {
     add("enable_half_first_order_momentum", plan.settings.first_moment_bytes == 2 ? "true" : "false");
   }
-  return text + "\n}\n";
+  file.text += "\n}\n";
+  return file;
 }
 
 }  // namespace podsim::ipu

@@ -124,7 +124,7 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
                               ? base_.gradient_accumulation_steps
                               : batch.most / (shares.replicas * shares.micro_batch);
     if (shares.accumulation < 1 || !batch.has(shares.samples())) return;
-    if (in_one_stack() && !own_lists() && shares.accumulation < 2 * shares.ipus - 1) return;
+    if (in_one_stack() && !own_lists() && shares.accumulation < 2 * stages(shares) - 1) return;
     const std::vector<Recomputation> recomputations = recomputations_for(shares.ipus);
     const std::size_t states = places_of_state(shares.replicas).size();
     SearchBranch branch;
@@ -287,8 +287,13 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
     return branches;
   }
 
-  // At least so many forward ones; 1: not known.
-  std::int64_t stages(const Shares& shares) const { return has_own_placement(shares.ipus) ? 1 : shares.ipus; }
+  // At least so many forward ones: one for each IPU, and the head's where it goes back to the first. 1: not known.
+  std::int64_t stages(const Shares& shares) const {
+    if (shares.ipus == 1 || has_own_placement(shares.ipus)) return 1;
+    const bool returns = plan_->graph.head_placement == HeadPlacement::first_device;
+    const bool head = std::ranges::any_of(plan_->graph.blocks, [](const Block& b) { return b.kind == BlockKind::head; });
+    return shares.ipus + (in_one_stack() && returns && head ? 1 : 0);
+  }
 
   // Of the busiest IPU when memory is no limit.
   Duration shortest(const Shares& shares, const Recomputation& recomputation, std::int64_t factor) {

@@ -9,23 +9,13 @@
 #include "models/catalog.hpp"
 #include "sim/study/capacity.hpp"
 #include "sim/units/text.hpp"
+#include "tools/podsim/candidates_input.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
 namespace {
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
 
 std::optional<double> number_option(const Arguments& arguments, std::string_view option) {
   const std::optional<std::string> text = arguments.value(option);
@@ -66,18 +56,6 @@ CapacityGoal goal_from(const Arguments& arguments) {
   return goal;
 }
 
-CapacityCosts costs_from(const Arguments& arguments) {
-  const std::optional<std::string> file = arguments.value("costs");
-  if (!file) return {};
-  Diagnostics diagnostics;
-  const auto text = read_text_file(*file, {"command line", 0, 0}, "--costs", diagnostics);
-  const auto document = text ? parse_toml(*text, *file, diagnostics) : std::nullopt;
-  CapacityCosts costs;
-  if (document) costs = read_capacity_costs(*document, diagnostics);
-  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
-  return costs;
-}
-
 // One target of those on the command line in place of the experiment's own.
 void set_target(const Arguments& arguments, Experiment& experiment) {
   Diagnostics diagnostics;
@@ -106,7 +84,7 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
   const std::optional<std::string> numbers = arguments.value("nodes");
   if (!numbers) return {0};
   std::vector<std::int64_t> nodes;
-  for (const std::string& number : split(*numbers)) {
+  for (const std::string& number : split_at_commas(*numbers)) {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
     if (error != std::errc() || end != number.data() + number.size() || count < 1) {
@@ -117,21 +95,9 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
   return nodes;
 }
 
-std::vector<std::string> systems_from(const Arguments& arguments) {
-  const auto names = arguments.value("systems");
-  if (!names) return {""};
-  std::vector<std::string> systems = split(*names);
-  for (auto name = systems.begin(); name != systems.end(); ++name) {
-    if (name->empty()) throw UsageError(fmt::format("option --systems: \"{}\" has an empty name", *names));
-    if (std::find(systems.begin(), name, *name) != name) {
-      throw UsageError(fmt::format("option --systems: \"{}\" stands twice", *name));
-    }
-  }
-  return systems;
-}
-
 std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
-  const std::vector<std::string> systems = systems_from(arguments);
+  std::vector<std::string> systems = systems_from(arguments);
+  if (systems.empty()) systems = {""};
   const std::vector<std::int64_t> nodes = nodes_from(arguments);
   std::vector<std::string> files = arguments.words();
   if (files.empty()) files = {""};

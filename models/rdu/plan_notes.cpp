@@ -21,8 +21,8 @@ Duration sections_with(const RduPlan& plan, const MemoryOf& memory) {
   Duration total;
   for (std::size_t i = 0; i < compiled.work.size(); ++i) {
     const RduPhase phase = compiled.partition.sections[i].phase;
-    const SectionTime time = section_time(compiled.work[i].flop, memory(compiled.work[i]),
-                                          compiled.partition.factors.of(phase), plan.rates);
+    const SectionTime time =
+        section_time(compiled.work[i].flop, memory(compiled.work[i]), compiled.partition.factors.of(phase), plan.rates);
     total += time.total * static_cast<double>(calls_per_step(plan.setup, phase));
   }
   return total;
@@ -47,8 +47,7 @@ void add_mapping(const RduPlan& plan, std::vector<std::string>& notes) {
 // "tensors between sections (74.5 GiB), optimizer state (9.1 GiB)": those that a step moves.
 std::string kinds_in_ddr(const RduPlan& plan, const WorkloadSettings& settings) {
   static constexpr std::array k_moved = {k_weights, k_key_value_cache, k_tensors, k_optimizer_state};
-  const Tiers tiers =
-      spread(all_entries(plan, settings), plan.constants.chip.hbm->capacity_of(plan.allotment.chips));
+  const Tiers tiers = spread(all_entries(plan, settings), plan.constants.chip.hbm->capacity_of(plan.allotment.chips));
   std::string text;
   for (const MemoryAccountEntry& entry : tiers.slow) {
     if (std::ranges::count(k_moved, entry.category) == 0) continue;
@@ -61,7 +60,8 @@ void add_tiers(const RduPlan& plan, const WorkloadSettings& settings, std::vecto
   if (!plan.constants.chip.hbm) return;
   const std::string kinds = kinds_in_ddr(plan, settings);
   if (kinds.empty()) return;
-  const std::string where = fmt::format("HBM has no room for {}: in DDR at {}", kinds, format_bandwidth(plan.allotment.ddr));
+  const std::string where =
+      fmt::format("HBM has no room for {}: in DDR at {}", kinds, format_bandwidth(plan.allotment.ddr));
   if (plan.setup.fused_generation) {
     notes.push_back(where + ", where every token reads it");
     return;
@@ -70,9 +70,10 @@ void add_tiers(const RduPlan& plan, const WorkloadSettings& settings, std::vecto
   const Duration fast =
       sections_with(plan, [&](const SectionWork& work) { return work.bytes().size() / plan.rates.memory; });
   if (now / fast < k_told) return;
-  notes.push_back(fmt::format("{}, sections take {}, with all in HBM {}; a kind of memory stands in one tier, so that a "
-                              "little more of it costs all of this at once",
-                              where, format_time(now), format_time(fast)));
+  notes.push_back(
+      fmt::format("{}, sections take {}, with all in HBM {}; a kind of memory stands in one tier, so that a "
+                  "little more of it costs all of this at once",
+                  where, format_time(now), format_time(fast)));
 }
 
 }  // namespace

@@ -119,6 +119,9 @@ void SettingsReader::read_head(const ModelKind& kind, const std::string& implied
                        "one of " + fmt::format("{}", fmt::join(heads, ", ")), nearest(settings.head, heads));
     settings.head = heads.front();  // for the checks that follow
   }
+  if (!settings.head.ends_with("-classification")) {
+    warn_without_effect("model.num_labels", fmt::format("a \"{}\" head has no labels to choose among", settings.head));
+  }
 }
 
 void SettingsReader::read_shapes(const ModelKind& kind, const ModelShape& shape, WorkloadSettings& settings) {

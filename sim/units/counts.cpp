@@ -18,7 +18,8 @@ std::string counted(std::int64_t number, std::string_view word) {
   std::string text = grouped(number) + " ";
   if (number == 1) return text.append(word);
   const std::size_t size = word.size();
-  const bool changes = size > 1 && word.back() == 'y' && std::string_view("aeiou").find(word[size - 2]) == std::string_view::npos;
+  const bool changes =
+      size > 1 && word.back() == 'y' && std::string_view("aeiou").find(word[size - 2]) == std::string_view::npos;
   return text.append(word.substr(0, changes ? size - 1 : size)).append(changes ? "ies" : "s");
 }
 

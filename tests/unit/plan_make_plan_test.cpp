@@ -214,6 +214,10 @@ TEST_CASE("plan: a dimension that a kind of model does not have is warned about"
               ": has no effect: a bert model has no such dimension\n");
   }
   CHECK(problems({"model.vocab_size=1000"}) == "");
+  CHECK(problems({"model.head=question-answering", "model.num_labels=3"}) ==
+        "command line: warning: model.num_labels: has no effect: a \"question-answering\" head has no labels to choose "
+        "among\n");
+  CHECK(problems({"model.head=sequence-classification", "model.num_labels=3"}) == "");
 }
 
 TEST_CASE("plan: settings without effect are warned about") {

@@ -181,6 +181,29 @@ TEST_CASE("rdu: the device time of the tables is that of the events, whichever t
   CHECK_FALSE(own(ran).tiers.tensors_in_hbm);
 }
 
+// 140 GB of weights beside 64 GB of HBM: their port is the slower one, and both work at a time.
+TEST_CASE("rdu: sections read weights from the tier that holds them, beside their tensors") {
+  const Ran ran = run_of(
+      "system = \"sn40l-8\"\n[model]\nconfig = \"llama-2-70b\"\n[workload]\nsequence_length = 128\n[rdu]\ncompile = "
+      "\"python app.py compile -b 1 -o1 --num-tiles 8 --inference --pef-name=p\"\n");
+  const rdu::RduPlan& plan = own(ran);
+  REQUIRE(plan.tiers.tensors_in_hbm);
+  REQUIRE_FALSE(plan.tiers.weights_in_hbm);
+  Bytes weights;
+  Bytes tensors;
+  for (std::size_t i = 0; i < plan.compiled.work.size(); ++i) {
+    const rdu::SectionWork& work = plan.compiled.work[i];
+    const double from_ddr = work.weights.size().in_base() / 200e9;
+    const double from_hbm = (work.read + work.written).size().in_base() / 1.8e12;
+    CHECK(near(plan.compiled.times[i].memory.in_base(), std::max(from_ddr, from_hbm), 1e-12));
+    weights += work.weights;
+    tensors += work.read + work.written;
+  }
+  CHECK(near(value(ran, "rdu_latency_s"), ran.step_s(), 1e-6));
+  CHECK(value(ran, "ddr_traffic_bytes") == static_cast<double>(weights.count()));
+  CHECK(value(ran, "hbm_traffic_bytes") == static_cast<double>(tensors.count()));
+}
+
 TEST_CASE("rdu: copies reduce gradients only where they train one model") {
   const std::string four = "rdu.replicas=4";
   const Ran alone = run_of(k_gpt2);

@@ -18,8 +18,9 @@ namespace {
 
 std::string gpt2_xl(const std::string& system, const std::string& flags, const std::string& rdu = "",
                     const std::string& model = "gpt2-xl") {
-  return "system = \"" + system + "\"\n[model]\nconfig = \"" + model + "\"\n[workload]\nsequence_length = 1024\n[rdu]\n" +
-         "compile = \"python app.py compile --pef-name=p " + flags + "\"\n" + rdu;
+  return "system = \"" + system + "\"\n[model]\nconfig = \"" + model +
+         "\"\n[workload]\nsequence_length = 1024\n[rdu]\n" + "compile = \"python app.py compile --pef-name=p " + flags +
+         "\"\n" + rdu;
 }
 
 std::vector<std::string> notes_of(const Plan& plan) {
@@ -48,7 +49,8 @@ TEST_CASE("rdu notes: that a mapping by hand hides all traffic is told as assume
 TEST_CASE("rdu notes: a mapping by hand without recomputation is told with what hidden traffic would make of it") {
   const Plan plan = plan_of(gpt2_xl("sn30", "-o3 -b 16 --num-tiles 4", k_by_hand), {"workload.recompute=false"});
   double hidden = 0;
-  for (const rdu::SectionWork& work : own(plan).compiled.work) hidden += work.flop.in_base() / (0.26 * 344e12) + 0.13e-3;
+  for (const rdu::SectionWork& work : own(plan).compiled.work)
+    hidden += work.flop.in_base() / (0.26 * 344e12) + 0.13e-3;
   CHECK(notes_of(plan) ==
         std::vector<std::string>{
             "a mapping made by hand is published with recomputation alone: without it all off-chip traffic counts "
@@ -80,9 +82,8 @@ TEST_CASE("rdu notes: tensors that leave HBM are told with what they cost") {
 }
 
 TEST_CASE("rdu notes: weights that every token reads from DDR are told") {
-  const Plan plan =
-      plan_of(experiment("llama-3-70b-sn40l-8"),
-              {"rdu.compile=\"python app.py compile -b 1 --inference --n-chips 1 --pef-name=llama\""});
+  const Plan plan = plan_of(experiment("llama-3-70b-sn40l-8"),
+                            {"rdu.compile=\"python app.py compile -b 1 --inference --n-chips 1 --pef-name=llama\""});
   CHECK(notes_of(plan) ==
         std::vector<std::string>{"HBM has no room for weights (131.4 GiB): in DDR at 200 GB/s, where every token reads "
                                  "it"});

@@ -65,7 +65,7 @@ void check_shares_of_batch(const Resolution& resolution, const RduSetup& setup) 
     return;
   }
   resolution.diagnostics.error(
-      compile.batch_size.place, "workload.micro_batch_size",
+      compile.batch_size.place, compile.batch_size.given ? compile.batch_size.name : "workload.micro_batch_size",
       fmt::format("a batch of {} cannot be shared by {}", setup.batch, size.sharers()),
       fmt::format("a multiple of {}{}", setup.parts, size.halves_batch ? ", or 4 tiles of each RDU" : ""));
 }

@@ -16,6 +16,7 @@
 #include "models/ipu/memory/verdict.hpp"
 #include "models/ipu/operators/operator_query.hpp"
 #include "models/ipu/report/inference_report.hpp"
+#include "models/ipu/report/report_meanings.hpp"
 #include "models/ipu/report/report_tables.hpp"
 #include "models/ipu/resolve/resolve.hpp"
 #include "models/ipu/search/deployment.hpp"
@@ -170,6 +171,10 @@ Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
   return {stage_table(plan, own(plan)), step_table(lowered, result), ipus_table(plan, own(plan))};
+}
+
+std::vector<ReportedMeaning> IpuFamily::meanings() const {
+  return report_meanings();
 }
 
 std::vector<SearchSetting> IpuFamily::search_start() const {

@@ -139,8 +139,8 @@ class Search {
         SearchScenario scenario;
         scenario.experiment = with(task_.experiment, settings);
         for (const SearchSetting& setting : settings) {
-          const std::string text = setting.key == "system" ? setting.value.as_string()
-                                                           : setting.key + " = " + toml_text(setting.value);
+          const std::string text =
+              setting.key == "system" ? setting.value.as_string() : setting.key + " = " + toml_text(setting.value);
           scenario.label += (scenario.label.empty() ? "" : ", ") + text;
         }
         result_.scenarios.push_back(std::move(scenario));
@@ -223,7 +223,8 @@ class Search {
     result_.batch = asked;
     limits_ = limits;
     if (own.point) scenario.written = std::move(own.point);
-    if (own.broken) scenario.written_problem = fmt::format("does not fit: {} on {}", own.broken->limit, own.broken->device);
+    if (own.broken)
+      scenario.written_problem = fmt::format("does not fit: {} on {}", own.broken->limit, own.broken->device);
     if (!own.invalid.empty()) scenario.written_problem = own.reason;
   }
 
@@ -323,7 +324,8 @@ class Search {
       const double own = memory.limit > Bytes() ? fill_pct(memory.total(), memory.limit) / 100 : 0;
       if (own > 1 - limits_.memory_headroom && limits_.memory_headroom > 0) {
         const double have = (1 - limits_.memory_headroom) * static_cast<double>(memory.limit.count());
-        return broken({memory.device, "memory headroom", static_cast<double>(memory.total().count()), have, "byte", ""});
+        return broken(
+            {memory.device, "memory headroom", static_cast<double>(memory.total().count()), have, "byte", ""});
       }
       fill = std::max(fill, own);
     }
@@ -426,8 +428,7 @@ class Search {
     std::vector<SearchSetting> changes;
     const PlanResult written = planned(result_.scenarios[point.scenario].experiment);
     for (const SearchSetting& setting : point.settings) {
-      const bool same =
-          written.plan && resolved_text(best, setting.key) == resolved_text(*written.plan, setting.key);
+      const bool same = written.plan && resolved_text(best, setting.key) == resolved_text(*written.plan, setting.key);
       if (!same) changes.push_back(setting);
     }
     return changes;

@@ -26,9 +26,9 @@ enum class SearchObjective { throughput, samples_per_joule, cost_per_sample, sma
 std::string_view name(SearchObjective objective);
 
 struct SearchLimits {
-  std::optional<BatchRange> batch;   // samples of an update in training; empty: as many as the experiment's
-  double memory_headroom = 0;        // share of every memory's limit that stays free
-  std::optional<Duration> latency;   // longest, of a request
+  std::optional<BatchRange> batch;  // samples of an update in training; empty: as many as the experiment's
+  double memory_headroom = 0;       // share of every memory's limit that stays free
+  std::optional<Duration> latency;  // longest, of a request
   double least_samples_per_s = 0;
 };
 
@@ -48,11 +48,11 @@ struct SearchTask {
 // An experiment whose configurations are searched.
 struct SearchScenario {
   Experiment experiment;
-  std::string label;                 // "bow-pod64, workload.sequence_length = 128"; empty: the only one
-  std::string system;                // its name
+  std::string label;   // "bow-pod64, workload.sequence_length = 128"; empty: the only one
+  std::string system;  // its name
   std::vector<SearchDimension> dimensions;
   std::vector<std::string> notes;
-  std::string problem;               // why nothing of it can be searched; empty: it is
+  std::string problem;                 // why nothing of it can be searched; empty: it is
   std::optional<SearchPoint> written;  // as the experiment says, where it fits; settings are empty
   std::string written_problem;         // else: why it does not run
   double sequences_per_sample = 1;
@@ -62,7 +62,7 @@ struct SearchScenario {
 
 // The best one as a run.
 struct SearchWinner {
-  Report report;  // natively simulated
+  Report report;                        // natively simulated
   std::vector<SearchSetting> settings;  // what it says of every key that some configuration told sets
   std::vector<SearchSetting> changes;   // against the experiment as written
   std::vector<Deployment> deployment;

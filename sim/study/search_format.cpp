@@ -37,11 +37,10 @@ std::string head_of(const SearchResult& result) {
   std::string text;
   if (result.winner) text = result.winner->report.name + "\n";
   text += fmt::format("Search for {}{}: {} configurations, {} ruled out by bounds, {} judged\n",
-                      result.objective == SearchObjective::smallest_system ? "the smallest system"
-                      : result.objective == SearchObjective::throughput    ? "the highest throughput"
-                      : result.objective == SearchObjective::cost_per_sample
-                          ? "the lowest cost of a sample"
-                          : "the most samples per joule",
+                      result.objective == SearchObjective::smallest_system   ? "the smallest system"
+                      : result.objective == SearchObjective::throughput      ? "the highest throughput"
+                      : result.objective == SearchObjective::cost_per_sample ? "the lowest cost of a sample"
+                                                                             : "the most samples per joule",
                       batch_text(result), grouped(counts.configurations), grouped(counts.ruled_out),
                       grouped(counts.judged));
   if (result.tree.stopped) {
@@ -64,9 +63,8 @@ void add_line(std::string& text, const char* label, const std::string& content) 
 std::string beside_text(const SearchWinner& winner) {
   std::vector<std::string> beside;
   for (const SearchSetting& setting : winner.settings) {
-    const bool said = std::ranges::any_of(winner.deployment, [&](const Deployment& file) {
-      return file.keys.contains(setting.key);
-    });
+    const bool said =
+        std::ranges::any_of(winner.deployment, [&](const Deployment& file) { return file.keys.contains(setting.key); });
     if (!said && !setting.value.is(Value::Kind::null)) beside.push_back(setting_text(setting));
   }
   return beside.empty() ? "" : fmt::format("\nBeside it\n  {}\n", fmt::join(beside, "\n  "));
@@ -94,14 +92,15 @@ std::string winner_text(const SearchResult& result) {
     rate += "; the experiment as written does not run";
   }
   add_line(text, "Throughput", rate);
-  add_line(text, "Step", fmt::format("{} for {} samples, on {} devices; MFU {}", human_long_time(best.step_s),
-                                     grouped(best.global_batch), grouped(best.devices), human_percent(best.mfu_pct)));
+  add_line(text, "Step",
+           fmt::format("{} for {} samples, on {} devices; MFU {}", human_long_time(best.step_s),
+                       grouped(best.global_batch), grouped(best.devices), human_percent(best.mfu_pct)));
   if (best.latency_s) add_line(text, "Latency", human_long_time(*best.latency_s) + " of a request");
   if (best.joules_per_sample) add_line(text, "Energy", human_number(*best.joules_per_sample) + " J for a sample");
   if (best.cost_per_sample) {
     constexpr double k_many = 1e6;
-    add_line(text, "Cost", fmt::format("{} {} for a million samples", human_number(k_many * *best.cost_per_sample),
-                                       result.currency));
+    add_line(text, "Cost",
+             fmt::format("{} {} for a million samples", human_number(k_many * *best.cost_per_sample), result.currency));
   }
   add_line(text, "Memory", human_percent(best.headroom_pct) + " of the fullest memory's limit stay free");
   add_line(text, "Evidence", evidence_text(winner.report.evidence));
@@ -123,9 +122,8 @@ bool same(const Value& a, const Value& b) {
   };
   if (number(a) && number(b)) return a.as_number() == b.as_number();
   if (!a.is(Value::Kind::array) || !b.is(Value::Kind::array)) return toml_text(a) == toml_text(b);
-  return std::ranges::equal(a.elements(), b.elements(), [](const Value& one, const Value& other) {
-    return same(one, other);
-  });
+  return std::ranges::equal(a.elements(), b.elements(),
+                            [](const Value& one, const Value& other) { return same(one, other); });
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -201,9 +199,9 @@ std::string rejections_text(const SearchResult& result) {
     text += fmt::format("  {} for {}", grouped(rejection.configurations), rejection.limit);
     if (rejection.nearest) {
       const BrokenLimit& nearest = *rejection.nearest;
-      text += fmt::format("; the nearest misses by {}: {} needed, {} there{}", human_percent(100 * rejection.missed_by()),
-                          amount(nearest.need, nearest.unit), amount(nearest.have, nearest.unit),
-                          nearest.device.empty() ? "" : " on " + nearest.device);
+      text += fmt::format("; the nearest misses by {}: {} needed, {} there{}",
+                          human_percent(100 * rejection.missed_by()), amount(nearest.need, nearest.unit),
+                          amount(nearest.have, nearest.unit), nearest.device.empty() ? "" : " on " + nearest.device);
     } else if (!rejection.reason.empty()) {
       text += ": " + rejection.reason;
     }
@@ -393,7 +391,8 @@ std::string to_text(const SearchResult& result) {
   }
   text += rejections_text(result);
   for (const SearchScenario& scenario : result.scenarios) {
-    if (!scenario.problem.empty()) text += fmt::format("\n{} cannot be searched: {}\n", scenario.label, scenario.problem);
+    if (!scenario.problem.empty())
+      text += fmt::format("\n{} cannot be searched: {}\n", scenario.label, scenario.problem);
   }
   text += space_text(result);
   if (!result.warnings.empty()) text += "\nWarnings\n";

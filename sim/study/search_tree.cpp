@@ -102,13 +102,11 @@ class Explorer {
     point.settings = node.branch.settings;
     point.path = node.path;
     point.value = forest_.value(node.scenario, point.samples_per_s, point.devices);
-    const bool behind = std::ranges::any_of(tree_.front, [&](const SearchPoint& other) {
-      return other.devices <= point.devices && faster(other, point);
-    });
+    const bool behind = std::ranges::any_of(
+        tree_.front, [&](const SearchPoint& other) { return other.devices <= point.devices && faster(other, point); });
     if (!behind) {
-      std::erase_if(tree_.front, [&](const SearchPoint& other) {
-        return other.devices >= point.devices && faster(point, other);
-      });
+      std::erase_if(tree_.front,
+                    [&](const SearchPoint& other) { return other.devices >= point.devices && faster(point, other); });
       tree_.front.insert(std::ranges::upper_bound(tree_.front, point.devices, {}, &SearchPoint::devices), point);
     }
     tree_.best.insert(std::ranges::upper_bound(tree_.best, point, better), std::move(point));
@@ -124,8 +122,7 @@ class Explorer {
     }
     ++known->configurations;
     if (!judgement.broken) return;
-    SearchRejection own{limit, known->configurations, judgement.broken, node.branch.settings, node.scenario,
-                        {}};
+    SearchRejection own{limit, known->configurations, judgement.broken, node.branch.settings, node.scenario, {}};
     if (!known->nearest || own.missed_by() < known->missed_by()) *known = std::move(own);
   }
 

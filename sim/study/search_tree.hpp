@@ -1,7 +1,7 @@
 #pragma once
-// Finds the best configurations of a forest of branches without looking into those that cannot hold one: the branch with
-// the best bound is opened first, and one whose bound is worse than all that is kept is left unopened. As long as bounds
-// hold, what is found is what looking at every configuration finds.
+// Finds the best configurations of a forest of branches without looking into those that cannot hold one: the branch
+// with the best bound is opened first, and one whose bound is worse than all that is kept is left unopened. As long as
+// bounds hold, what is found is what looking at every configuration finds.
 
 #include <compare>
 #include <cstddef>
@@ -69,8 +69,8 @@ struct SearchCounts {
 };
 
 struct SearchTree {
-  std::vector<SearchPoint> best;   // the best first
-  std::vector<SearchPoint> front;  // by ascending devices: faster than all that take as many or fewer
+  std::vector<SearchPoint> best;            // the best first
+  std::vector<SearchPoint> front;           // by ascending devices: faster than all that take as many or fewer
   std::vector<SearchRejection> rejections;  // the most frequent first
   SearchCounts counts;
   bool stopped = false;  // before all branches were looked at
@@ -85,8 +85,8 @@ struct SearchForest {
 };
 
 struct SearchEffort {
-  std::size_t keep = 6;               // best ones
-  bool prune = true;                  // else every configuration is judged
+  std::size_t keep = 6;  // best ones
+  bool prune = true;     // else every configuration is judged
   std::int64_t most_judged = 1000000;
   std::function<bool()> stop = [] { return false; };
   std::function<void(const SearchCounts&)> progress = {};

@@ -35,10 +35,10 @@ TEST_CASE("search: the ipu_config.json that it writes runs as fast as it says") 
   const double rate = result.find("winner.point.samples_per_s")->as_number();
   CHECK(rate >= result.find("scenarios")->elements()[0].find("as_written.samples_per_s")->as_number());
   const std::int64_t micro_batch = result.find("winner.point.micro_batch")->as_integer();
-  const CommandResult file =
-      folder.podsim("run experiment.toml --ipu-config best/ipu_config.json --engine native --format json --set "
-                    "workload.micro_batch_size=" +
-                    std::to_string(micro_batch));
+  const CommandResult file = folder.podsim(
+      "run experiment.toml --ipu-config best/ipu_config.json --engine native --format json --set "
+      "workload.micro_batch_size=" +
+      std::to_string(micro_batch));
   REQUIRE_MESSAGE(file.exit_code == 0, file.err);
   CHECK(json_of(file.out).find("throughput.samples_per_s")->as_number() == rate);
   const CommandResult plan = folder.podsim("run best/plan.toml --engine native --format json");

@@ -41,8 +41,8 @@ Space random_space(std::uint64_t seed) {
   const std::string model = drawn<std::string>({"bert-base-uncased", "gpt2", "vit-base-patch16-224"}, random);
   const std::string system = drawn<std::string>({"pod4", "bow-pod4", "pod8"}, random);
   space.experiment = "name = \"space\"\nsystem = \"" + system + "\"\n[model]\nconfig = \"" + model +
-                     "\"\nnum_hidden_layers = " + std::to_string(2 + random.next() % 4) + "\n[workload]\noptimizer = \"" +
-                     drawn<std::string>({"adamw", "lamb", "sgd"}, random) + "\"\n";
+                     "\"\nnum_hidden_layers = " + std::to_string(2 + random.next() % 4) +
+                     "\n[workload]\noptimizer = \"" + drawn<std::string>({"adamw", "lamb", "sgd"}, random) + "\"\n";
   if (model != "vit-base-patch16-224") {
     space.experiment += "sequence_length = " + drawn<std::string>({"128", "384"}, random) + "\n";
   }
@@ -171,12 +171,13 @@ TEST_CASE("search laws: the placement of a partition has the shortest fullest cy
       CAPTURE(model);
       Experiment experiment;
       Diagnostics diagnostics;
-      experiment.document = *parse_toml("name = \"cut\"\nsystem = \"pod4\"\n[model]\nconfig = \"" + std::string(model) +
-                                            "\"\nnum_hidden_layers = 7\n[ipu]\nipus_per_replica = 4\nlayers_per_ipu = "
-                                            "[-1]\ngradient_accumulation_steps = 32\nmatmul_proportion = 0.2\n[memory]\n"
-                                            "usable_fraction = " +
-                                            usable + "\n",
-                                        "cut.toml", diagnostics);
+      experiment.document =
+          *parse_toml("name = \"cut\"\nsystem = \"pod4\"\n[model]\nconfig = \"" + std::string(model) +
+                          "\"\nnum_hidden_layers = 7\n[ipu]\nipus_per_replica = 4\nlayers_per_ipu = "
+                          "[-1]\ngradient_accumulation_steps = 32\nmatmul_proportion = 0.2\n[memory]\n"
+                          "usable_fraction = " +
+                          usable + "\n",
+                      "cut.toml", diagnostics);
       PlanResult made = make_plan(experiment, catalog, configs);
       REQUIRE_MESSAGE(made.plan.has_value(), made.diagnostics.to_text());
       const auto plan = std::make_shared<const Plan>(std::move(*made.plan));
@@ -206,12 +207,12 @@ TEST_CASE("search laws: the placement of a partition has the shortest fullest cy
           }
         }
       }
-      const SearchRequest request{BatchRange{32, 32},
-                                  {"workload.micro_batch_size", "workload.recompute", "ipu.ipus_per_replica",
-                                   "ipu.replication_factor", "ipu.recompute_checkpoint_every_layer",
-                                   "ipu.matmul_proportion", "ipu.embedding_serialization_factor",
-                                   "ipu.optimizer_state_offchip", "ipu.replicated_tensor_sharding"},
-                                  1};
+      const SearchRequest request{
+          BatchRange{32, 32},
+          {"workload.micro_batch_size", "workload.recompute", "ipu.ipus_per_replica", "ipu.replication_factor",
+           "ipu.recompute_checkpoint_every_layer", "ipu.matmul_proportion", "ipu.embedding_serialization_factor",
+           "ipu.optimizer_state_offchip", "ipu.replicated_tensor_sharding"},
+          1};
       std::optional<SimTime> found;
       std::vector<SearchBranch> branches = plan->family->search_space(plan, request)->branches;
       while (!branches.empty()) {

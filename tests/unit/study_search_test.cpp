@@ -23,11 +23,8 @@ struct Scene {
   // Of little else than replicas and micro-batches.
   SearchTask small() const {
     SearchTask task = this->task("gpt2-caraml-pod4");
-    task.fixed = {"workload.recompute",
-                  "ipu.recompute_checkpoint_every_layer",
-                  "ipu.embedding_serialization_factor",
-                  "ipu.optimizer_state_offchip",
-                  "ipu.replicated_tensor_sharding"};
+    task.fixed = {"workload.recompute", "ipu.recompute_checkpoint_every_layer", "ipu.embedding_serialization_factor",
+                  "ipu.optimizer_state_offchip", "ipu.replicated_tensor_sharding"};
     return task;
   }
   SearchResult run(const SearchTask& task) const { return search(task, catalog, configs); }
@@ -97,8 +94,7 @@ TEST_CASE("search: the batch of the experiment is kept unless another is asked f
   CHECK(wider.tree.best.front().global_batch <= 512);
   CHECK(wider.tree.best.front().samples_per_s >= kept.tree.best.front().samples_per_s);
   CHECK(contains(to_text(wider), "the global batch changes from 256 to " +
-                                     std::to_string(wider.tree.best.front().global_batch) +
-                                     ": accuracy may change"));
+                                     std::to_string(wider.tree.best.front().global_batch) + ": accuracy may change"));
 }
 
 TEST_CASE("search: headroom leaves so much of every memory free") {
@@ -141,8 +137,8 @@ TEST_CASE("search: by samples per joule and by cost the machine with more of the
   CHECK(frugal.scenarios[best.scenario].system == "pod4");
   CHECK(best.joules_per_sample.value() == doctest::Approx(100 / best.samples_per_s));
   task.objective = SearchObjective::cost_per_sample;
-  task.costs = costs_of(
-      "currency = \"EUR\"\n[systems.pod4]\nprice_per_hour = 36\n[systems.bow-pod4]\nprice_per_hour = 1\n");
+  task.costs =
+      costs_of("currency = \"EUR\"\n[systems.pod4]\nprice_per_hour = 36\n[systems.bow-pod4]\nprice_per_hour = 1\n");
   const SearchResult cheap = scene.run(task);
   const SearchPoint& cheapest = cheap.tree.best.front();
   CHECK(cheap.scenarios[cheapest.scenario].system == "bow-pod4");

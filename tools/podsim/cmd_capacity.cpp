@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "models/catalog.hpp"
 #include "sim/study/capacity.hpp"
 #include "sim/units/text.hpp"
-#include "tools/podsim/costs_input.hpp"
+#include "tools/podsim/candidates_input.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
@@ -95,8 +96,8 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
 }
 
 std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
-  std::vector<std::string> systems{""};
-  if (const auto names = arguments.value("systems")) systems = split_at_commas(*names);
+  std::vector<std::string> systems = systems_from(arguments);
+  if (systems.empty()) systems = {""};
   const std::vector<std::int64_t> nodes = nodes_from(arguments);
   std::vector<std::string> files = arguments.words();
   if (files.empty()) files = {""};
@@ -146,6 +147,8 @@ ExitCode cmd_capacity(const Arguments& arguments) {
   const std::string format = choice_option(arguments, "format", {"text", "json"});
   const CapacityGoal goal = goal_from(arguments);
   const CapacityCosts costs = costs_from(arguments);
+  if (goal.budget && !costs.has_prices())
+    throw UsageError("option --budget: no price is known; give --costs FILE.toml");
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   const Capacity capacity =

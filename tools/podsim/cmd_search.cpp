@@ -10,7 +10,7 @@
 #include "sim/report/human.hpp"
 #include "sim/study/search.hpp"
 #include "sim/units/text.hpp"
-#include "tools/podsim/costs_input.hpp"
+#include "tools/podsim/candidates_input.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/interrupt.hpp"
 #include "tools/podsim/output.hpp"
@@ -93,8 +93,8 @@ double least_rate_from(const Arguments& arguments) {
   return number;
 }
 
-std::int64_t count_from(const Arguments& arguments, std::string_view option, std::int64_t fallback,
-                        std::int64_t least, std::int64_t most) {
+std::int64_t count_from(const Arguments& arguments, std::string_view option, std::int64_t fallback, std::int64_t least,
+                        std::int64_t most) {
   const std::int64_t count = integer_option(arguments, option).value_or(fallback);
   if (count < least || count > most) {
     throw UsageError(fmt::format("option --{}: {} is not from {} to {}", option, count, least, most));
@@ -130,13 +130,12 @@ SearchTask task_from(const Arguments& arguments) {
   SearchTask task;
   task.objective = objective_from(arguments);
   task.limits = {batch_from(arguments), headroom_from(arguments), latency_from(arguments), least_rate_from(arguments)};
-  task.effort.keep =
-      1 + static_cast<std::size_t>(count_from(arguments, "runners-up", 5, 0, k_most_runners_up));
+  task.effort.keep = 1 + static_cast<std::size_t>(count_from(arguments, "runners-up", 5, 0, k_most_runners_up));
   task.effort.most_judged = count_from(arguments, "max-points", task.effort.most_judged, 1, 1'000'000'000);
   task.costs = costs_from(arguments);
-  if (const auto systems = arguments.value("systems")) task.systems = split_at_commas(*systems);
-  task.experiment = experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front(),
-                                    !task.systems.empty());
+  task.systems = systems_from(arguments);
+  task.experiment =
+      experiment_from(arguments, arguments.words().empty() ? "" : arguments.words().front(), !task.systems.empty());
   // A system to begin with, where only --systems names one.
   if (task.experiment.document.find("system") == nullptr && !task.systems.empty()) {
     Diagnostics none;
@@ -174,29 +173,27 @@ const VerbSpec& search_spec() {
       "search",
       "search [EXPERIMENT] [options]",
       "Find the best configuration of an experiment for an objective.",
-      "What the machine can be told is tried: placement, replicas, batch, recomputation, memory; for RDUs the flags of\n"
+      "What the machine can be told is tried: placement, replicas, batch, recomputation, memory; for RDUs the flags "
+      "of\n"
       "the compile command. Prints the best as a ready ipu_config.json or compile command. The global batch stays the\n"
       "experiment's unless --global-batch says otherwise. Exit code 3 when nothing fits.",
-      joined({{"objective",
-               "NAME",
-               "",
-               false,
-               {"throughput", "samples-per-joule", "cost-per-sample", "smallest-system"}},
-              {"global-batch", "keep|N|A..B", "samples of an update (default: keep)"},
-              {"memory-headroom", "5%", "share of each memory's limit that stays free"},
-              {"latency", "20ms", "longest, of a request"},
-              {"least-throughput", "R", "samples/s at least"},
-              {"systems", "A,B,…", "the systems to try (default: the experiment's own)"},
-              {"fix", "KEY[=VALUE]", "keep a key as it is, or as given here", true, {}, "keys"},
-              {"vary", "KEY=V1,V2,…", "try these values of a key, whichever it is", true, {}, "keys"},
-              {"costs", "FILE.toml", "prices and power, as for capacity"},
-              {"runners-up", "N", "how many to tell (default: 5)"},
-              {"max-points", "N", "end after so many judged configurations"},
-              {"format", "NAME", "", false, {"text", "json"}},
-              {"out", "DIR", "also write the result, the best configuration and its plan.toml there"},
-              {"force", "", "let --out replace files"},
-              {"quiet", "", "no progress, no summary"}},
-             experiment_options()),
+      joined(
+          {{"objective", "NAME", "", false, {"throughput", "samples-per-joule", "cost-per-sample", "smallest-system"}},
+           {"global-batch", "keep|N|A..B", "samples of an update (default: keep)"},
+           {"memory-headroom", "5%", "share of each memory's limit that stays free"},
+           {"latency", "20ms", "longest, of a request"},
+           {"least-throughput", "R", "samples/s at least"},
+           {"systems", "A,B,…", "the systems to try (default: the experiment's own)"},
+           {"fix", "KEY[=VALUE]", "keep a key as it is, or as given here", true, {}, "keys"},
+           {"vary", "KEY=V1,V2,…", "try these values of a key, whichever it is", true, {}, "keys"},
+           {"costs", "FILE.toml", "prices and power, as for capacity"},
+           {"runners-up", "N", "how many to tell (default: 5)"},
+           {"max-points", "N", "end after so many judged configurations"},
+           {"format", "NAME", "", false, {"text", "json"}},
+           {"out", "DIR", "also write the result, the best configuration and its plan.toml there"},
+           {"force", "", "let --out replace files"},
+           {"quiet", "", "no progress, no summary"}},
+          experiment_options()),
       {"podsim search bert-large-bow-pod16 --memory-headroom 5%",
        "podsim search --system bow-pod16 --model gpt2 --global-batch 1024 --fix workload.sequence_length=512"},
       1,

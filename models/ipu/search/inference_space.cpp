@@ -52,7 +52,8 @@ std::vector<SearchBranch> configurations(const InferenceChoices& choices, std::i
         add("ipu.inference_ipus_per_replica", search_value(ipus));
         if (choices.even) add("ipu.inference_layers_per_ipu", search_value(std::vector<std::int64_t>{-1}));
         add("ipu.inference_replication_factor", search_value(replicas));
-        if (!choices.own_proportions) add("ipu.inference_matmul_proportion", Value::floating(proportion, {"search", 0, 0}));
+        if (!choices.own_proportions)
+          add("ipu.inference_matmul_proportion", Value::floating(proportion, {"search", 0, 0}));
         if (choices.factors.size() > 1) add("ipu.inference_embedding_serialization_factor", search_value(factor));
         branches.push_back(std::move(branch));
       }
@@ -95,8 +96,8 @@ SearchSpace inference_space(const std::shared_ptr<const Plan>& plan, const Searc
       if (!can_reserve(system, plan->nodes, ipus, replicas, 0)) continue;
       SearchBranch branch;
       branch.devices = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ipus * replicas)));
-      branch.configurations = static_cast<std::int64_t>(choices.batches.size() * choices.proportions.size() *
-                                                        choices.factors.size());
+      branch.configurations =
+          static_cast<std::int64_t>(choices.batches.size() * choices.proportions.size() * choices.factors.size());
       branch.open = [choices, ipus, replicas, request] { return configurations(choices, ipus, replicas, request); };
       space.branches.push_back(std::move(branch));
     }

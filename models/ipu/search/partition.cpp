@@ -13,8 +13,8 @@ class Solver {
     longest_.assign(problem.least.size() + 1, std::vector<std::optional<SimTime>>(starts));
     longest_.back().back() = SimTime();
     for (std::size_t part = problem.least.size(); part-- > 0;) {
-      const std::int64_t before =
-          std::accumulate(problem.least.begin(), problem.least.begin() + static_cast<std::ptrdiff_t>(part), std::int64_t{0});
+      const std::int64_t before = std::accumulate(
+          problem.least.begin(), problem.least.begin() + static_cast<std::ptrdiff_t>(part), std::int64_t{0});
       for (std::int64_t first = before; first <= (part == 0 ? 0 : problem.layers); ++first) fill(part, first);
     }
   }

@@ -19,7 +19,7 @@ struct PartitionProblem {
 };
 
 struct Partition {
-  SimTime longest;                               // of its parts; no partition has a shorter one
+  SimTime longest;                                // of its parts; no partition has a shorter one
   std::vector<std::vector<std::int64_t>> counts;  // by part; with layers as early as possible, then as late
 };
 

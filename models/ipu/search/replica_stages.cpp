@@ -25,8 +25,7 @@ bool alike(const Block& a, const Block& b) {
     return one.elements == other.elements && one.tied == other.tied;
   };
   return a.kind == b.kind && a.output == b.output && a.live_forward == b.live_forward &&
-         a.holds_vocabulary == b.holds_vocabulary &&
-         std::ranges::equal(a.parameters, b.parameters, same_tensor);
+         a.holds_vocabulary == b.holds_vocabulary && std::ranges::equal(a.parameters, b.parameters, same_tensor);
 }
 
 bool alike(const BlockWork& a, const BlockWork& b) {
@@ -93,12 +92,11 @@ bool MicroBatch::uniform(const RunSetup& setup) {
     if (graph_.blocks[block].layer >= 0) layers[static_cast<std::size_t>(graph_.blocks[block].layer)].push_back(block);
   }
   const auto same_block = [&](std::size_t a, std::size_t b) {
-    return alike(graph_.blocks[a], graph_.blocks[b]) && std::ranges::all_of(by_proportion, [&](const BlockWorks& works) {
-             return alike(*works[a], *works[b]);
-           });
+    return alike(graph_.blocks[a], graph_.blocks[b]) &&
+           std::ranges::all_of(by_proportion, [&](const BlockWorks& works) { return alike(*works[a], *works[b]); });
   };
-  return std::ranges::all_of(
-      layers, [&](const auto& layer) { return std::ranges::equal(layer, layers.front(), same_block); });
+  return std::ranges::all_of(layers,
+                             [&](const auto& layer) { return std::ranges::equal(layer, layers.front(), same_block); });
 }
 
 ReplicaStages::ReplicaStages(MicroBatch& micro_batch, const IpuPlan& ipu_plan, const RunSetup& setup, bool recompute)

@@ -39,8 +39,8 @@ class MicroBatch {
 
 // Of one IPU, by proportion.
 struct StageLoad {
-  std::vector<SimTime> time;        // of all its stages for one micro-batch
-  std::vector<Bytes> temporaries;   // the most that is live at once
+  std::vector<SimTime> time;       // of all its stages for one micro-batch
+  std::vector<Bytes> temporaries;  // the most that is live at once
 };
 
 class ReplicaStages {

@@ -62,8 +62,8 @@ std::vector<std::int64_t> offered_factors(const Plan& plan, const IpuPlan& ipu_p
   return request.values("ipu.embedding_serialization_factor", factors, own);
 }
 
-std::vector<SearchSetting> settings_of(const RunSetup& setup, const SearchedWorkload& workload,
-                                       const IpuPlan& ipu_plan, const Plan& plan, const SearchRequest& request) {
+std::vector<SearchSetting> settings_of(const RunSetup& setup, const SearchedWorkload& workload, const IpuPlan& ipu_plan,
+                                       const Plan& plan, const SearchRequest& request) {
   std::vector<SearchSetting> settings;
   const auto add = [&](const char* key, Value value) {
     if (!request.fixes(key)) settings.push_back({key, std::move(value)});
@@ -110,7 +110,8 @@ std::string ranges_text(const std::vector<std::int64_t>& values) {
     std::size_t end = begin + 1;
     while (end < values.size() && values[end] == values[end - 1] + 1) ++end;
     if (!text.empty()) text += ", ";
-    text += end - begin > 2 ? fmt::format("{} to {}", values[begin], values[end - 1]) : fmt::format("{}", values[begin]);
+    text +=
+        end - begin > 2 ? fmt::format("{} to {}", values[begin], values[end - 1]) : fmt::format("{}", values[begin]);
     begin = end - begin > 2 ? end : begin + 1;
   }
   return text;

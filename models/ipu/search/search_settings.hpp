@@ -23,8 +23,8 @@ struct SearchedWorkload {
 };
 
 // Every key that a search over training may change, but for those that are fixed.
-std::vector<SearchSetting> settings_of(const RunSetup& setup, const SearchedWorkload& workload,
-                                       const IpuPlan& ipu_plan, const Plan& plan, const SearchRequest& request);
+std::vector<SearchSetting> settings_of(const RunSetup& setup, const SearchedWorkload& workload, const IpuPlan& ipu_plan,
+                                       const Plan& plan, const SearchRequest& request);
 
 // As written by hand, with "search" for its place.
 Value search_value(std::int64_t value);

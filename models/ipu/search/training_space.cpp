@@ -140,9 +140,8 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
                             base_.recompute_segments};
     std::vector<Recomputation> all;
     if (convolutional() && ipus == 1 && own.forward) {
-      for (const std::int64_t segments : request_.values("ipu.recompute_segments",
-                                                         {0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, -1},
-                                                         base_.recompute_segments)) {
+      for (const std::int64_t segments : request_.values(
+               "ipu.recompute_segments", {0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, -1}, base_.recompute_segments)) {
         all.push_back({own.forward, own.every_layer, segments});
       }
       return all;
@@ -227,16 +226,16 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
   }
 
   ReplicaStages& stages_of(const Shares& shares, const Recomputation& recomputation, std::int64_t factor) {
-    const std::tuple key{shares.ipus, shares.micro_batch, factor, recomputation.forward, recomputation.every_layer,
-                         recomputation.segments};
+    const std::tuple key{shares.ipus,           shares.micro_batch,        factor,
+                         recomputation.forward, recomputation.every_layer, recomputation.segments};
     std::unique_ptr<ReplicaStages>& known = stages_[key];
     if (known == nullptr) {
       RunSetup setup = setup_with(factor);
       setup.ipus_per_replica = shares.ipus;
       setup.recompute_checkpoint_every_layer = recomputation.every_layer;
       setup.recompute_segments = recomputation.segments;
-      known = std::make_unique<ReplicaStages>(micro_batch_of(shares.micro_batch), ipu_plan_, setup,
-                                              recomputation.forward);
+      known =
+          std::make_unique<ReplicaStages>(micro_batch_of(shares.micro_batch), ipu_plan_, setup, recomputation.forward);
     }
     return *known;
   }
@@ -291,7 +290,8 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
   std::int64_t stages(const Shares& shares) const {
     if (shares.ipus == 1 || has_own_placement(shares.ipus)) return 1;
     const bool returns = plan_->graph.head_placement == HeadPlacement::first_device;
-    const bool head = std::ranges::any_of(plan_->graph.blocks, [](const Block& b) { return b.kind == BlockKind::head; });
+    const bool head =
+        std::ranges::any_of(plan_->graph.blocks, [](const Block& b) { return b.kind == BlockKind::head; });
     return shares.ipus + (in_one_stack() && returns && head ? 1 : 0);
   }
 
@@ -299,9 +299,8 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
   Duration shortest(const Shares& shares, const Recomputation& recomputation, std::int64_t factor) {
     if (!in_one_stack() || has_own_placement(shares.ipus)) return average_work(shares);
     const std::optional<Partition> best =
-        partition(stages_of(shares, recomputation, factor), [](std::size_t, std::int64_t, std::int64_t) {
-          return std::optional<Bytes>();
-        });
+        partition(stages_of(shares, recomputation, factor),
+                  [](std::size_t, std::int64_t, std::int64_t) { return std::optional<Bytes>(); });
     return best ? best->longest.duration() : average_work(shares);
   }
 

@@ -8,7 +8,8 @@ namespace {
 
 bool plain(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_./:=,+@%-").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./:=,+@%-").find(c) != std::string_view::npos;
   });
 }
 

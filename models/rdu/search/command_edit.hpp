@@ -1,5 +1,6 @@
 #pragma once
-// A command with some of its words said otherwise: what a search hands back is the user's own command, changed in place.
+// A command with some of its words said otherwise: what a search hands back is the user's own command, changed in
+// place.
 
 #include <optional>
 #include <string>

@@ -253,7 +253,8 @@ class RduSpace : public std::enable_shared_from_this<RduSpace> {
     CommandEdit edit(launch_->line);
     for (const LauncherCall& call : launch_->line.launchers) {
       const LauncherOption* ranks = call.find(LauncherRole::ranks);
-      if (ranks != nullptr && !ranks->values.empty()) edit.replace(ranks->values.front().place, std::to_string(choice.copies));
+      if (ranks != nullptr && !ranks->values.empty())
+        edit.replace(ranks->values.front().place, std::to_string(choice.copies));
     }
     if (training()) {
       if (choice.copies > 1 && !launch_->data_parallel.value) edit.set("data-parallel");

@@ -1,4 +1,8 @@
-#include "tools/podsim/costs_input.hpp"
+#include "tools/podsim/candidates_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace podsim {
 
@@ -23,6 +27,19 @@ std::vector<std::string> split_at_commas(const std::string& text) {
       parts.back() += c;
   }
   return parts;
+}
+
+std::vector<std::string> systems_from(const Arguments& arguments) {
+  const auto names = arguments.value("systems");
+  if (!names) return {};
+  std::vector<std::string> systems = split_at_commas(*names);
+  for (auto name = systems.begin(); name != systems.end(); ++name) {
+    if (name->empty()) throw UsageError(fmt::format("option --systems: \"{}\" has an empty name", *names));
+    if (std::find(systems.begin(), name, *name) != name) {
+      throw UsageError(fmt::format("option --systems: \"{}\" stands twice", *name));
+    }
+  }
+  return systems;
 }
 
 }  // namespace podsim

@@ -48,7 +48,7 @@ struct SearchTask {
 // An experiment whose configurations are searched.
 struct SearchScenario {
   Experiment experiment;
-  std::string label;   // "bow-pod64, workload.sequence_length = 128"; empty: the only one
+  std::string label;   // "system-a, workload.sequence_length = 128"; empty: the only one
   std::string system;  // its name
   std::vector<SearchDimension> dimensions;
   std::vector<std::string> notes;

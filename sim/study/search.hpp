@@ -32,6 +32,9 @@ struct SearchLimits {
   double least_samples_per_s = 0;
 };
 
+// Configurations of one micro-batch on as many devices whose rates differ by less are told once.
+inline constexpr double k_alike = 1e-3;
+
 struct SearchTask {
   Experiment experiment;
   std::vector<std::string> systems;  // to try; empty: the experiment's own

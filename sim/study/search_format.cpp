@@ -391,7 +391,9 @@ std::string to_text(const SearchResult& result) {
   if (result.winner) {
     text += winner_text(result);
     std::vector<SearchPoint> others(result.tree.best.begin() + 1, result.tree.best.end());
-    if (!others.empty()) text += points_text(result, "Runners-up", others, "differs from the best in");
+    if (!others.empty())
+      text += points_text(result, fmt::format("Runners-up, but for those alike within {:g} %", 100 * k_alike), others,
+                          "differs from the best in");
     if (result.tree.front.size() > 1) {
       text += points_text(result, "Throughput against devices", result.tree.front, "differs from the best in");
     }

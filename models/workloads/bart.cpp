@@ -1,10 +1,7 @@
 #include "models/workloads/bart.hpp"
 
-#include <algorithm>
-
 #include "models/workloads/encoder_decoder.hpp"
 #include "models/workloads/shape_reader.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -13,13 +10,7 @@ namespace {
 constexpr std::int64_t k_reserved_positions = 2;  // rows of each position table that no token takes
 
 TransformerShape half_of(const ModelShape& shape, const std::string& side) {
-  TransformerShape half;
-  half.name = shape.name;
-  half.layers = shape[side + "_layers"];
-  half.hidden = shape["hidden_size"];
-  half.heads = shape[side + "_attention_heads"];
-  half.feed_forward = shape[side + "_ffn_dim"];
-  half.vocabulary = shape["vocab_size"];
+  TransformerShape half = side_shape(shape, side);
   half.positions = shape["max_position_embeddings"] + k_reserved_positions;
   half.embedding_norm = true;
   return half;
@@ -57,21 +48,13 @@ std::vector<std::string> Bart::heads() const {
 std::optional<ModelShape> Bart::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
   ShapeReader reader("bart", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
-  const std::int64_t hidden = reader.read({"hidden_size", {"d_model"}, 1024});
-  for (const char* name : {"encoder", "decoder"}) {
-    const std::string side = name;
-    reader.read({side + "_layers", {side + "_layers"}, 12, 1, k_maximum_layers});
-    reader.read({side + "_attention_heads", {side + "_attention_heads"}, 16, 1, k_maximum_heads});
-    reader.read({side + "_ffn_dim", {side + "_ffn_dim"}, 4096});
-    reader.check_divides(side + "_attention_heads", "hidden_size");
-  }
+  read_sides(reader, {.hidden = 1024, .layers = 12, .heads = 16, .feed_forward = 4096});
   reader.read({"vocab_size", {"vocab_size"}, 50265});
   reader.read({"max_position_embeddings", {"max_position_embeddings"}, 1024, 1, k_maximum_positions});
   reader.read_labels();
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.name = "BART, " + std::to_string(shape["encoder_layers"]) + " + " + std::to_string(shape["decoder_layers"]) +
-               " layers, hidden " + std::to_string(hidden);
+  shape.name = "BART, " + sides_name(shape);
   return shape;
 }
 
@@ -80,8 +63,7 @@ std::int64_t Bart::maximum_sequence_length(const ModelShape& shape) const {
 }
 
 ModelGraph Bart::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   EncoderDecoder model;
   model.encoder = half_of(shape, "encoder");
   model.decoder = half_of(shape, "decoder");

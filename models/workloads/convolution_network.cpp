@@ -67,6 +67,23 @@ ConvolutionShape shape_of(std::int64_t samples, const Field& in, const Field& ou
 
 }  // namespace
 
+ConvolutionLayer convolution_layer(std::string name, std::int64_t out_channels, std::int64_t kernel,
+                                   std::int64_t stride) {
+  ConvolutionLayer layer;
+  layer.name = std::move(name);
+  layer.out_channels = out_channels;
+  layer.kernel = kernel;
+  layer.stride = stride;
+  return layer;
+}
+
+ConvolutionLayer dense_layer(std::string name, std::int64_t out_channels) {
+  ConvolutionLayer layer = convolution_layer(std::move(name), out_channels, 1, 1);
+  layer.bias = true;
+  layer.norm = false;
+  return layer;
+}
+
 NetworkBuilder::NetworkBuilder(const WorkloadSettings& settings)
     : samples_(settings.micro_batch_size),
       element_bytes_(activation_element_bytes(settings.precision)),
@@ -248,8 +265,8 @@ std::int64_t ImageClassifier::image_tokens(const ModelShape& shape, std::int64_t
   return side * side;
 }
 
-bool has_classifier(const std::vector<std::string>& heads, const std::string& head) {
-  PODSIM_CHECK(std::find(heads.begin(), heads.end(), head) != heads.end(), "no head " + head);
+bool ImageClassifier::has_classifier(const std::string& head) const {
+  check_head(*this, head);
   return head == "image-classification";
 }
 

@@ -38,6 +38,12 @@ struct ConvolutionLayer {
   Padding padding = Padding::same;
 };
 
+// One with a norm and a rectifier behind it.
+ConvolutionLayer convolution_layer(std::string name, std::int64_t out_channels, std::int64_t kernel,
+                                   std::int64_t stride);
+// One over a field of one position, with a bias and without a norm, as at the end of a network.
+ConvolutionLayer dense_layer(std::string name, std::int64_t out_channels);
+
 class NetworkBuilder {
  public:
   explicit NetworkBuilder(const WorkloadSettings& settings);
@@ -89,10 +95,9 @@ class ImageClassifier : public ModelKind {
  protected:
   // Side of the field behind the stem and all units; 0: smaller than a stride.
   virtual std::int64_t last_side(const ModelShape& shape, std::int64_t image_size) const = 0;
+  // Whether the head is the classifier; PODSIM_CHECK fails on a head that is none of `heads()`.
+  bool has_classifier(const std::string& head) const;
 };
-
-// Whether the head is the classifier; PODSIM_CHECK fails on a head that none of `heads` is.
-bool has_classifier(const std::vector<std::string>& heads, const std::string& head);
 
 // That the lists of a shape ("depths.0", …; "depths" is their number) sum up to a network that can be built; else an
 // error.

@@ -35,11 +35,7 @@ std::int64_t groups_of(std::int64_t channels, std::int64_t group_dim) {
 }
 
 ConvolutionLayer layer(std::string name, std::int64_t out_channels, std::int64_t kernel, std::int64_t stride) {
-  ConvolutionLayer layer;
-  layer.name = std::move(name);
-  layer.out_channels = out_channels;
-  layer.kernel = kernel;
-  layer.stride = stride;
+  ConvolutionLayer layer = convolution_layer(std::move(name), out_channels, kernel, stride);
   layer.activation_passes = k_swish_passes;
   return layer;
 }
@@ -156,12 +152,8 @@ ModelGraph EfficientNet::build(const ModelShape& shape, const WorkloadSettings& 
   network.begin_block(BlockKind::head, "top", -1);
   field = network.convolve(field, layer("top", shape["hidden_dim"], 1, 1));
   const std::int64_t hidden = field.channels;
-  if (has_classifier(heads(), settings.head)) {
-    ConvolutionLayer classifier = layer("classifier", shape["num_labels"], 1, 1);
-    classifier.bias = true;
-    classifier.norm = false;
-    classifier.activation_passes = 0;
-    network.convolve(network.average(field, "average_pool"), classifier);
+  if (has_classifier(settings.head)) {
+    network.convolve(network.average(field, "average_pool"), dense_layer("classifier", shape["num_labels"]));
   }
   ModelGraph graph = network.finish(image, settings);
   graph.name = shape.name;

@@ -19,6 +19,33 @@ TransformerBatch batch_over(const TransformerShape& shape, const WorkloadSetting
 
 }  // namespace
 
+void read_sides(ShapeReader& reader, const SideDefaults& defaults) {
+  reader.read({"hidden_size", {"d_model"}, defaults.hidden});
+  for (const char* name : {"encoder", "decoder"}) {
+    const std::string side = name;
+    reader.read({side + "_layers", {side + "_layers"}, defaults.layers, 1, k_maximum_layers});
+    reader.read({side + "_attention_heads", {side + "_attention_heads"}, defaults.heads, 1, k_maximum_heads});
+    reader.read({side + "_ffn_dim", {side + "_ffn_dim"}, defaults.feed_forward});
+    reader.check_divides(side + "_attention_heads", "hidden_size");
+  }
+}
+
+TransformerShape side_shape(const ModelShape& shape, const std::string& side) {
+  TransformerShape layers;
+  layers.name = shape.name;
+  layers.layers = shape[side + "_layers"];
+  layers.hidden = shape["hidden_size"];
+  layers.heads = shape[side + "_attention_heads"];
+  layers.feed_forward = shape[side + "_ffn_dim"];
+  layers.vocabulary = shape["vocab_size"];
+  return layers;
+}
+
+std::string sides_name(const ModelShape& shape) {
+  return std::to_string(shape["encoder_layers"]) + " + " + std::to_string(shape["decoder_layers"]) +
+         " layers, hidden " + std::to_string(shape["hidden_size"]);
+}
+
 std::pair<TransformerBatch, TransformerBatch> encoder_decoder_batches(const EncoderDecoder& model,
                                                                       const WorkloadSettings& settings) {
   TransformerBatch encoder = batch_over(model.encoder, settings, model.source);

@@ -2,12 +2,31 @@
 // Encoder-decoder transformers: the encoder's layers, then the decoder's, each of which also attends to the encoder's
 // output. A layer list counts both together.
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "models/workloads/shape_reader.hpp"
 #include "models/workloads/transformer.hpp"
 
 namespace podsim {
+
+// Class defaults of configurations that write each side's size under a name of its own ("encoder_layers", …).
+struct SideDefaults {
+  std::int64_t hidden = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t feed_forward = 0;
+};
+
+// Reads hidden_size (d_model) and, for encoder and decoder, SIDE_layers, SIDE_attention_heads, SIDE_ffn_dim.
+void read_sides(ShapeReader& reader, const SideDefaults& defaults);
+
+// The layers of "encoder" or "decoder" as read by read_sides, with the "vocab_size" of the shape.
+TransformerShape side_shape(const ModelShape& shape, const std::string& side);
+
+std::string sides_name(const ModelShape& shape);  // "12 + 12 layers, hidden 1024"
 
 struct EncoderDecoder {
   TransformerShape encoder;

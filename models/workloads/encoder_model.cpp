@@ -121,8 +121,7 @@ TransformerShape EncoderModel::transformer(const ModelShape& shape) const {
 }
 
 ModelGraph EncoderModel::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  PODSIM_CHECK(std::find(spec_.heads.begin(), spec_.heads.end(), settings.head) != spec_.heads.end(),
-               "no head " + settings.head);
+  check_head(*this, settings.head);
   TransformerShape encoder = transformer(shape);
   if (spec_.has_relative_attention) {
     encoder.positions = shape["learned_positions"];

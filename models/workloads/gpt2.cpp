@@ -1,10 +1,6 @@
 #include "models/workloads/gpt2.hpp"
 
-#include <algorithm>
-
-#include "models/workloads/shape_reader.hpp"
-#include "models/workloads/transformer.hpp"
-#include "sim/core/check.hpp"
+#include "models/workloads/decoder_fields.hpp"
 
 namespace podsim {
 
@@ -42,18 +38,12 @@ std::vector<std::string> Gpt2::heads() const {
 std::optional<ModelShape> Gpt2::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
   ShapeReader reader("gpt2", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
-  const std::int64_t hidden = reader.read({"hidden_size", {"n_embd"}, 768});
-  const std::int64_t layers = reader.read({"num_hidden_layers", {"n_layer"}, 12, 1, k_maximum_layers});
-  reader.read({"num_attention_heads", {"n_head"}, 12, 1, k_maximum_heads});
-  reader.read(
-      {.dimension = "intermediate_size", .fields = {"n_inner"}, .fallback = 4 * hidden, .null_is_default = true});
-  reader.read({"vocab_size", {"vocab_size"}, 50257});
-  reader.read({"max_position_embeddings", {"n_positions", "n_ctx"}, 1024, 1, k_maximum_positions});
+  read_decoder(reader, {.hidden = 768, .layers = 12, .heads = 12, .vocabulary = 50257, .positions = 1024});
   reader.read_labels();
   reader.check_divides("num_attention_heads", "hidden_size");
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.name = "GPT-2, " + std::to_string(layers) + " layers, hidden " + std::to_string(hidden);
+  shape.name = "GPT-2, " + decoder_name(shape);
   return shape;
 }
 
@@ -66,18 +56,11 @@ std::int64_t Gpt2::default_masked_tokens(const WorkloadSettings&) const {
 }
 
 ModelGraph Gpt2::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
-  TransformerShape transformer;
-  transformer.name = shape.name;
-  transformer.layers = shape["num_hidden_layers"];
-  transformer.hidden = shape["hidden_size"];
-  transformer.heads = shape["num_attention_heads"];
-  transformer.feed_forward = shape["intermediate_size"];
-  transformer.vocabulary = shape["vocab_size"];
-  transformer.positions = shape["max_position_embeddings"];
-  transformer.fused_qkv_tensor = true;
-  return build_transformer(transformer, transformer_batch(transformer, settings), make_head(shape, settings));
+  check_head(*this, settings.head);
+  TransformerShape decoder = decoder_shape(shape);
+  decoder.positions = shape["max_position_embeddings"];
+  decoder.fused_qkv_tensor = true;
+  return build_transformer(decoder, transformer_batch(decoder, settings), make_head(shape, settings));
 }
 
 }  // namespace podsim

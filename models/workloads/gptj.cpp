@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "models/workloads/shape_reader.hpp"
-#include "models/workloads/transformer.hpp"
-#include "sim/core/check.hpp"
+#include "models/workloads/decoder_fields.hpp"
 
 namespace podsim {
 
@@ -44,21 +42,16 @@ std::vector<std::string> GptJ::heads() const {
 std::optional<ModelShape> GptJ::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
   ShapeReader reader("gptj", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
-  const std::int64_t hidden = reader.read({"hidden_size", {"n_embd"}, 4096});
-  const std::int64_t layers = reader.read({"num_hidden_layers", {"n_layer"}, 28, 1, k_maximum_layers});
-  const std::int64_t heads = reader.read({"num_attention_heads", {"n_head"}, 16, 1, k_maximum_heads});
-  reader.read(
-      {.dimension = "intermediate_size", .fields = {"n_inner"}, .fallback = 4 * hidden, .null_is_default = true});
-  reader.read({"vocab_size", {"vocab_size"}, 50400});
-  reader.read({"max_position_embeddings", {"n_positions", "n_ctx"}, 2048, 1, k_maximum_positions});
-  const std::int64_t width = std::max<std::int64_t>(1, hidden / heads);
+  read_decoder(reader, {.hidden = 4096, .layers = 28, .heads = 16, .vocabulary = 50400, .positions = 2048});
+  const ModelShape& read = reader.shape();
+  const std::int64_t width = std::max<std::int64_t>(1, read["hidden_size"] / read["num_attention_heads"]);
   reader.read({"rotary_dim", {"rotary_dim"}, std::min<std::int64_t>(64, width), 0, width, true});
   reader.read_flag("tie_word_embeddings", false);
   reader.read_labels();
   reader.check_divides("num_attention_heads", "hidden_size");
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.name = "GPT-J, " + std::to_string(layers) + " layers, hidden " + std::to_string(hidden);
+  shape.name = "GPT-J, " + decoder_name(shape);
   return shape;
 }
 
@@ -73,15 +66,8 @@ WorkloadDefaults GptJ::workload_defaults(const ModelShape&) const {
 }
 
 ModelGraph GptJ::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
-  TransformerShape decoder;
-  decoder.name = shape.name;
-  decoder.layers = shape["num_hidden_layers"];
-  decoder.hidden = shape["hidden_size"];
-  decoder.heads = shape["num_attention_heads"];
-  decoder.feed_forward = shape["intermediate_size"];
-  decoder.vocabulary = shape["vocab_size"];
+  check_head(*this, settings.head);
+  TransformerShape decoder = decoder_shape(shape);
   decoder.shared_norm = true;
   decoder.query_bias = false;
   decoder.key_bias = false;

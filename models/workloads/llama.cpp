@@ -4,7 +4,6 @@
 
 #include "models/workloads/shape_reader.hpp"
 #include "models/workloads/transformer.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -99,8 +98,7 @@ WorkloadDefaults Llama::workload_defaults(const ModelShape&) const {
 }
 
 ModelGraph Llama::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   const TransformerShape decoder = transformer_of(shape);
   ModelGraph graph = build_transformer(decoder, transformer_batch(decoder, settings), make_head(shape, settings));
   graph.notes = {

@@ -14,29 +14,20 @@ std::int64_t at(const ModelShape& shape, const char* list, std::int64_t unit) {
   return shape[fmt::format("{}.{}", list, unit)];
 }
 
-ConvolutionLayer layer(std::string name, std::int64_t out_channels, std::int64_t kernel, std::int64_t stride) {
-  ConvolutionLayer layer;
-  layer.name = std::move(name);
-  layer.out_channels = out_channels;
-  layer.kernel = kernel;
-  layer.stride = stride;
-  return layer;
-}
-
 Field add_unit(NetworkBuilder& network, const Field& in, const ModelShape& shape, std::int64_t unit) {
   const std::int64_t expanded = at(shape, "expanded_channels", unit);
   const std::int64_t out = at(shape, "out_channels", unit);
   const std::int64_t stride = at(shape, "strides", unit);
   const bool shortcut = stride == 1 && in.channels == out;
   Field field = in;
-  if (expanded != in.channels) field = network.convolve(field, layer("expand", expanded, 1, 1));
+  if (expanded != in.channels) field = network.convolve(field, convolution_layer("expand", expanded, 1, 1));
   if (shortcut) network.hold(in);
-  ConvolutionLayer depthwise = layer("depthwise", expanded, at(shape, "kernel_sizes", unit), stride);
+  ConvolutionLayer depthwise = convolution_layer("depthwise", expanded, at(shape, "kernel_sizes", unit), stride);
   depthwise.groups = expanded;
   field = network.convolve(field, depthwise);
   const std::int64_t squeezed = at(shape, "squeezed_channels", unit);
   if (squeezed > 0) field = network.squeeze_and_excite(field, "squeeze_and_excite", squeezed);
-  field = network.convolve(field, layer("project", out, 1, 1));
+  field = network.convolve(field, convolution_layer("project", out, 1, 1));
   if (shortcut) network.release(in);
   return field;
 }
@@ -83,7 +74,7 @@ ModelGraph MobileNetV3::build(const ModelShape& shape, const WorkloadSettings& s
   const Field image{shape["num_channels"], side, side};
   NetworkBuilder network(settings);
   network.begin_block(BlockKind::embedding, "stem", -1);
-  ConvolutionLayer stem = layer("conv", shape["stem_channels"], 3, 2);
+  ConvolutionLayer stem = convolution_layer("conv", shape["stem_channels"], 3, 2);
   stem.input_gradient = false;
   Field field = network.convolve(image, stem);
   for (std::int64_t unit = 0; unit < shape["strides"]; ++unit) {
@@ -91,16 +82,12 @@ ModelGraph MobileNetV3::build(const ModelShape& shape, const WorkloadSettings& s
     field = add_unit(network, field, shape, unit);
   }
   network.begin_block(BlockKind::head, "top", -1);
-  field = network.convolve(field, layer("top", shape["last_channels"], 1, 1));
+  field = network.convolve(field, convolution_layer("top", shape["last_channels"], 1, 1));
   const std::int64_t hidden = field.channels;
-  if (has_classifier(heads(), settings.head)) {
-    ConvolutionLayer dense = layer("dense", shape["classifier_channels"], 1, 1);
-    dense.bias = true;
-    dense.norm = false;
-    ConvolutionLayer classifier = dense;
-    classifier.name = "classifier";
-    classifier.out_channels = shape["num_labels"];
-    network.convolve(network.convolve(network.average(field, "average_pool"), dense), classifier);
+  if (has_classifier(settings.head)) {
+    field =
+        network.convolve(network.average(field, "average_pool"), dense_layer("dense", shape["classifier_channels"]));
+    network.convolve(field, dense_layer("classifier", shape["num_labels"]));
   }
   ModelGraph graph = network.finish(image, settings);
   graph.name = shape.name;

@@ -21,29 +21,22 @@ struct Unit {
   bool stride_first = false;  // in the first convolution of a bottleneck
 };
 
-ConvolutionLayer layer(std::string name, std::int64_t out_channels, std::int64_t kernel, std::int64_t stride) {
-  ConvolutionLayer layer;
-  layer.name = std::move(name);
-  layer.out_channels = out_channels;
-  layer.kernel = kernel;
-  layer.stride = stride;
-  return layer;
-}
-
 Field add_unit(NetworkBuilder& network, const Field& in, const Unit& unit) {
   Field field = in;
   const std::int64_t first_kernel = unit.bottleneck ? 1 : 3;
   const bool first_strides = !unit.bottleneck || unit.stride_first;
-  field = network.convolve(field, layer("conv1", unit.inner, first_kernel, first_strides ? unit.stride : 1));
+  field =
+      network.convolve(field, convolution_layer("conv1", unit.inner, first_kernel, first_strides ? unit.stride : 1));
   network.hold(in);
-  ConvolutionLayer middle = layer("conv2", unit.bottleneck ? unit.inner : unit.out, 3, first_strides ? 1 : unit.stride);
+  ConvolutionLayer middle =
+      convolution_layer("conv2", unit.bottleneck ? unit.inner : unit.out, 3, first_strides ? 1 : unit.stride);
   middle.groups = unit.groups;
   field = network.convolve(field, middle);
-  if (unit.bottleneck) field = network.convolve(field, layer("conv3", unit.out, 1, 1));
+  if (unit.bottleneck) field = network.convolve(field, convolution_layer("conv3", unit.out, 1, 1));
   network.release(in);
   if (in.channels == unit.out && unit.stride == 1) return field;
   network.hold(field);
-  const Field projected = network.convolve(in, layer("shortcut", unit.out, 1, unit.stride));
+  const Field projected = network.convolve(in, convolution_layer("shortcut", unit.out, 1, unit.stride));
   network.release(field);
   return projected;
 }
@@ -109,7 +102,7 @@ ModelGraph ResNet::build(const ModelShape& shape, const WorkloadSettings& settin
   const Field image{shape["num_channels"], side, side};
   NetworkBuilder network(settings);
   network.begin_block(BlockKind::embedding, "stem", -1);
-  ConvolutionLayer stem = layer("conv", shape["embedding_size"], 7, 2);
+  ConvolutionLayer stem = convolution_layer("conv", shape["embedding_size"], 7, 2);
   stem.input_gradient = false;
   Field field = network.pool(network.convolve(image, stem), "max_pool", 3, 2, Padding::same);
   int index = 0;
@@ -120,12 +113,9 @@ ModelGraph ResNet::build(const ModelShape& shape, const WorkloadSettings& settin
     }
   }
   const std::int64_t hidden = field.channels;
-  if (has_classifier(heads(), settings.head)) {
+  if (has_classifier(settings.head)) {
     network.begin_block(BlockKind::head, "classifier", -1);
-    ConvolutionLayer classifier = layer("classifier", shape["num_labels"], 1, 1);
-    classifier.bias = true;
-    classifier.norm = false;
-    network.convolve(network.average(field, "average_pool"), classifier);
+    network.convolve(network.average(field, "average_pool"), dense_layer("classifier", shape["num_labels"]));
   }
   ModelGraph graph = network.finish(image, settings);
   graph.name = shape.name;

@@ -58,6 +58,7 @@ class ShapeReader {
   void check_divides(const std::string& divisor, const std::string& whole);
 
   bool good() const { return !failed_; }
+  const ModelShape& shape() const { return shape_; }  // as far as it was read
   ModelShape take() { return std::move(shape_); }
 
  private:

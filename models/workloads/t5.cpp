@@ -1,10 +1,7 @@
 #include "models/workloads/t5.hpp"
 
-#include <algorithm>
-
 #include "models/workloads/encoder_decoder.hpp"
 #include "models/workloads/shape_reader.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -76,8 +73,7 @@ WorkloadDefaults T5::workload_defaults(const ModelShape&) const {
 }
 
 ModelGraph T5::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   EncoderDecoder model;
   model.encoder = half_of(shape, "num_hidden_layers");
   model.decoder = half_of(shape, "num_decoder_layers");

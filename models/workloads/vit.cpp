@@ -1,11 +1,9 @@
 #include "models/workloads/vit.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "models/workloads/operators.hpp"
 #include "models/workloads/shape_reader.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -77,8 +75,7 @@ Block patch_embedding_block(const TransformerShape& shape, const TransformerBatc
 }
 
 ModelGraph Vit::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   const std::int64_t image = settings.image_size > 0 ? settings.image_size : shape["image_size"];
   const std::int64_t channels = shape["num_channels"];
   const std::int64_t patch = shape["patch_size"];

@@ -6,7 +6,6 @@
 #include "models/workloads/convolution.hpp"
 #include "models/workloads/operators.hpp"
 #include "models/workloads/shape_reader.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -244,8 +243,7 @@ WorkloadDefaults Wav2Vec2::workload_defaults(const ModelShape&) const {
 }
 
 ModelGraph Wav2Vec2::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   const TransformerShape encoder = encoder_of(shape);
   const TransformerBatch batch = transformer_batch(encoder, settings);
   ModelGraph graph = build_transformer(encoder, batch, {});

@@ -1,11 +1,8 @@
 #include "models/workloads/whisper.hpp"
 
-#include <algorithm>
-
 #include "models/workloads/convolution.hpp"
 #include "models/workloads/encoder_decoder.hpp"
 #include "models/workloads/shape_reader.hpp"
-#include "sim/core/check.hpp"
 
 namespace podsim {
 
@@ -15,13 +12,7 @@ constexpr std::int64_t k_frames_per_position = 2;  // stride of the second convo
 constexpr std::int64_t k_kernel = 3;
 
 TransformerShape half_of(const ModelShape& shape, const std::string& side) {
-  TransformerShape half;
-  half.name = shape.name;
-  half.layers = shape[side + "_layers"];
-  half.hidden = shape["hidden_size"];
-  half.heads = shape[side + "_attention_heads"];
-  half.feed_forward = shape[side + "_ffn_dim"];
-  half.vocabulary = shape["vocab_size"];
+  TransformerShape half = side_shape(shape, side);
   half.key_bias = false;
   return half;
 }
@@ -70,22 +61,14 @@ std::vector<std::string> Whisper::heads() const {
 std::optional<ModelShape> Whisper::read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const {
   ShapeReader reader("whisper", config, overrides, diagnostics);
   if (!reader.good()) return std::nullopt;
-  const std::int64_t hidden = reader.read({"hidden_size", {"d_model"}, 384});
-  for (const char* name : {"encoder", "decoder"}) {
-    const std::string side = name;
-    reader.read({side + "_layers", {side + "_layers"}, 4, 1, k_maximum_layers});
-    reader.read({side + "_attention_heads", {side + "_attention_heads"}, 6, 1, k_maximum_heads});
-    reader.read({side + "_ffn_dim", {side + "_ffn_dim"}, 1536});
-    reader.check_divides(side + "_attention_heads", "hidden_size");
-  }
+  read_sides(reader, {.hidden = 384, .layers = 4, .heads = 6, .feed_forward = 1536});
   reader.read({"vocab_size", {"vocab_size"}, 51865});
   reader.read({"num_mel_bins", {"num_mel_bins"}, 80});
   reader.read({"max_source_positions", {"max_source_positions"}, 1500, 1, k_maximum_positions});
   reader.read({"max_target_positions", {"max_target_positions"}, 448, 1, k_maximum_positions});
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.name = "Whisper, " + std::to_string(shape["encoder_layers"]) + " + " + std::to_string(shape["decoder_layers"]) +
-               " layers, hidden " + std::to_string(hidden);
+  shape.name = "Whisper, " + sides_name(shape);
   return shape;
 }
 
@@ -94,8 +77,7 @@ std::int64_t Whisper::maximum_sequence_length(const ModelShape& shape) const {
 }
 
 ModelGraph Whisper::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  const std::vector<std::string> known = heads();
-  PODSIM_CHECK(std::find(known.begin(), known.end(), settings.head) != known.end(), "no head " + settings.head);
+  check_head(*this, settings.head);
   EncoderDecoder model;
   model.encoder = half_of(shape, "encoder");
   model.decoder = half_of(shape, "decoder");

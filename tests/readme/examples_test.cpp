@@ -52,7 +52,9 @@ TEST_CASE("examples: a new kind of model is counted as its formulas say, and run
   CHECK(report.verdict.fits());
   CHECK(report.schedule.forward_stages == 4);
   CHECK(report.step_time.picoseconds() > 0);
-  const auto is_note = [](const std::string& warning) { return warning.find("compared with no measurement") != std::string::npos; };
+  const auto is_note = [](const std::string& warning) {
+    return warning.find("compared with no measurement") != std::string::npos;
+  };
   CHECK(std::ranges::any_of(report.warnings, is_note));
 }
 

@@ -12,7 +12,8 @@ Block layer_block(int layer, std::int64_t rows, std::int64_t width, bool trainin
   block.kind = BlockKind::whole_layer;
   block.name = "layer " + std::to_string(layer);
   block.layer = layer;
-  block.forward = {matmul_operator("product", {1, rows, width, width}), elementwise_operator("relu", rows * width, 1, 1)};
+  block.forward = {matmul_operator("product", {1, rows, width, width}),
+                   elementwise_operator("relu", rows * width, 1, 1)};
   if (training) {
     block.backward = {elementwise_operator("relu_gradient", rows * width, 1, 1),
                       matmul_operator("input_gradient", {1, rows, width, width}),

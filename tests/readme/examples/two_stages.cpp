@@ -18,8 +18,7 @@ Lowered two_stages(std::int64_t updates, int micro_batches, const StageTimes& ti
   for (int i = 0; i < micro_batches; ++i) {
     // Ops of one device run in the order in which they are added; what else must wait is said by `depend`.
     const OpId made = update.local(first, work, "forward");
-    const OpId sent =
-        update.transfer(first, second, route, times.activation, CostCategory::inter_device, "activation");
+    const OpId sent = update.transfer(first, second, route, times.activation, CostCategory::inter_device, "activation");
     const OpId used = update.local(second, work, "forward");
     update.depend(made, sent);
     update.depend(sent, used);

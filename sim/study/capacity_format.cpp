@@ -222,6 +222,8 @@ std::string label_of(const Capacity& capacity, const CapacityRow& row) {
 std::string plain_time(Duration time) {
   constexpr double k_hour = 3600;
   const double value = time.in_base();
+  constexpr double k_readable = 1e7 * k_hour;
+  if (value >= k_readable) return fmt::format("{:.3g} h", value / k_hour);
   return value >= 2 * k_hour ? fmt::format("{:.1f} h", value / k_hour) : human_long_time(value);
 }
 

@@ -222,6 +222,11 @@ TEST_CASE("sweep merge: shards make the sweep that one process makes, however of
   CHECK(contains(twice.out, "sweep.shard-3-of-3.sqlite: 0 rows added\nall.sqlite: 12 rows of 12 points\n"));
   CHECK(folder.podsim("sweep export all.sqlite").out == folder.podsim("sweep export sweep.sqlite").out);
   CHECK(contains(folder.refused("sweep merge all.sqlite all.sqlite"), "all.sqlite is an input of this run"));
+  folder.write("other.toml", sweep_file(2, 2));
+  CHECK(folder.podsim("sweep run other.toml --quiet").exit_code == 0);
+  CHECK(contains(folder.refused("sweep merge new.sqlite sweep.shard-1-of-3.sqlite other.sqlite"),
+                 "other.sqlite: holds another sweep"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/new.sqlite"));
 }
 
 TEST_CASE("sweep run: shards and jobs are checked") {

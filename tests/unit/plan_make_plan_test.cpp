@@ -173,8 +173,22 @@ TEST_CASE("plan: the type of a model is known, or implied by a known class") {
       problems_of_model("{\"architectures\": [\"Odd\"]}"),
       "config.json:1:19: architectures: \"Odd\" is not known and model_type is absent; expected model_type, one of ",
       "\n"));
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": \"BertForMaskedLM\"}") ==
+        "config.json:1:41: architectures: is a string; expected an array of class names\n");
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": [3]}") ==
+        "config.json:1:42: architectures: is an integer; expected a class name\n");
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": null}") == "");
   CHECK(framed(problems_of_model("{}"), "config.json:1:1: model_type: is missing; expected one of ", "\n"));
   CHECK(problems_of_model("{\"architectures\": [\"BertForMaskedLM\"], \"num_hidden_layers\": 12}") == "");
+}
+
+TEST_CASE("plan: a model of images is made for images that it can take") {
+  CHECK(problems_of_model("{\"model_type\": \"efficientnet\", \"image_size\": 31}") ==
+        "config.json:1:46: image_size: images of 31 × 31 are too small for the patches or strides of the model; "
+        "expected at least 32\n");
+  CHECK(problems_of_model("{\"model_type\": \"mobilenet_v3\", \"image_size\": 1}") ==
+        "config.json:1:46: image_size: images of 1 × 1 are too small for the patches or strides of the model; "
+        "expected at least 17\n");
 }
 
 TEST_CASE("plan: a head that the model cannot carry is told, wherever it comes from") {

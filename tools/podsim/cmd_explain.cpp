@@ -235,7 +235,8 @@ const VerbSpec& explain_spec() {
       "  dense 384x1024x4096                  rows x inputs x outputs; attention and matmul likewise\n"
       "  embedding 100000x200 n1440           lstm 16x1024 -> 1024 t25      pool 1x64x147x147 k3 s2 p0\n"
       "  reduce 4x3136x8 over1 add            norm 4x64x56x56               elementwise 4x64x56x56\n"
-      "followed by training (the default), inference, or first (no input gradient). Precision and proportion are set "
+      "followed by training (the default), inference, or first (of a convolution: no input gradient). Precision and "
+      "proportion are set "
       "by\n"
       "--set workload.precision=fp16.32 and --set ipu.matmul_proportion=0.3.",
       {{"system", "NAME|FILE", "of an operator: the machine (default: pod4)"},

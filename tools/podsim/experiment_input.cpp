@@ -17,10 +17,6 @@ namespace {
 
 const Place k_command_line{"command line", 0, 0};
 
-std::string report_extension(const std::string& format) {
-  return format == "text" ? "txt" : format == "markdown" ? "md" : format;
-}
-
 }  // namespace
 
 std::vector<OptionSpec> experiment_options() {
@@ -112,6 +108,10 @@ std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& expe
   return loss_scaling::outlook_for(plan, experiment.document, catalog, configs, plan.warnings);
 }
 
+std::string report_extension(const std::string& format) {
+  return format == "text" ? "txt" : format == "markdown" ? "md" : format == "junit" ? "xml" : format;
+}
+
 std::string formatted(Report report, const std::string& format, const Timeline* timeline) {
   report.tool_version = version();
   report.tool_commit = commit();
@@ -161,8 +161,10 @@ ReportOutput::ReportOutput(const Arguments& arguments)
         "or markdown");
   }
   if (folder_.empty()) return;
-  refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
-  refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
+  for (const std::string& file : {"report." + report_extension(format_), std::string("plan.toml")}) {
+    refuse_input(folder_ + "/" + file, input_files(arguments));
+    refuse_overwrite(folder_ + "/" + file, arguments.has("force"));
+  }
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {

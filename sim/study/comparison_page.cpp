@@ -67,13 +67,10 @@ std::string change_unit(const Comparison& comparison) {
 }
 
 Table metrics_table(const Comparison& comparison) {
-  return {"metrics",
-          {{"metric", ""},
-           {"A", ""},
-           {"B", ""},
-           {change_heading(comparison), change_unit(comparison)},
-           {"verdict", ""}},
-          {}};
+  return {
+      "metrics",
+      {{"metric", ""}, {"A", ""}, {"B", ""}, {change_heading(comparison), change_unit(comparison)}, {"verdict", ""}},
+      {}};
 }
 
 void add_row(const MetricChange& metric, Table& table) {
@@ -83,7 +80,10 @@ void add_row(const MetricChange& metric, Table& table) {
 
 // Worse, better, otherwise changed, the same.
 int rank_of(ChangeVerdict verdict) {
-  return verdict == ChangeVerdict::worse ? 0 : verdict == ChangeVerdict::better ? 1 : verdict != ChangeVerdict::same ? 2 : 3;
+  return verdict == ChangeVerdict::worse    ? 0
+         : verdict == ChangeVerdict::better ? 1
+         : verdict != ChangeVerdict::same   ? 2
+                                            : 3;
 }
 
 // Those of the whole that are judged or differ. A validation has a hundred alike: what is worse comes first there.
@@ -119,9 +119,7 @@ PageSection metrics_section(const Comparison& comparison) {
 }
 
 std::optional<PageSection> parts_section(const Comparison& comparison) {
-  Table table{"parts",
-              {{"category", ""}, {"A_s", "s"}, {"B_s", "s"}, {"change_s", "s"}, {"of all of A_pct", "%"}},
-              {}};
+  Table table{"parts", {{"category", ""}, {"A_s", "s"}, {"B_s", "s"}, {"change_s", "s"}, {"of all of A_pct", "%"}}, {}};
   Duration whole;
   for (const PartChange& part : comparison.parts) whole += part.before;
   for (const PartChange& part : comparison.parts) {
@@ -146,13 +144,8 @@ std::optional<PageSection> parts_section(const Comparison& comparison) {
 
 std::optional<PageSection> effects_section(const Comparison& comparison) {
   if (comparison.effects.empty()) return std::nullopt;
-  Table table{"effects",
-              {{"input", ""},
-               {"samples per second", "%"},
-               {"cycle", "%"},
-               {"seen as", ""},
-               {"what it is", ""}},
-              {}};
+  Table table{
+      "effects", {{"input", ""}, {"samples per second", "%"}, {"cycle", "%"}, {"seen as", ""}, {"what it is", ""}}, {}};
   const auto percent = [](const std::optional<double>& change) { return change ? Cell(100 * *change) : Cell(); };
   bool any = false;
   for (const InputEffect& effect : comparison.effects) {
@@ -163,10 +156,8 @@ std::optional<PageSection> effects_section(const Comparison& comparison) {
     table.rows.push_back(
         {effect.inputs, percent(effect.rate_change), percent(effect.cycle_change), std::string(seen), effect.meaning});
   }
-  PageSection section{"Which input makes the difference",
-                      {"A was simulated again with one input at a time taken from B."},
-                      {},
-                      {}};
+  PageSection section{
+      "Which input makes the difference", {"A was simulated again with one input at a time taken from B."}, {}, {}};
   for (const std::string& sentence : comparison.beyond) section.notes.push_back(sentence + ".");
   if (any) section.charts.push_back(Chart{.kind = ChartKind::bars, .labels = 0, .values = {1}});
   section.table = shortened(std::move(table), k_most_rows, section.notes);
@@ -210,17 +201,17 @@ PageSection pairs_section(const Comparison& comparison, const PairedValues& pair
                                              : Cell()});
   }
   PageSection section{(errors ? "Error, case by case" : paired.what + ", point by point"), {}, {}, {}};
-  section.notes.push_back(errors ? "Below the full line a case is closer in B."
-                                 : fmt::format("On the full line both are equal; the broken ones are {} away.",
-                                               human_share(tolerance)));
+  section.notes.push_back(
+      errors ? "Below the full line a case is closer in B."
+             : fmt::format("On the full line both are equal; the broken ones are {} away.", human_share(tolerance)));
   Chart chart{.kind = ChartKind::points, .labels = 1, .values = {2}};
   chart.names = 0;
   chart.logarithmic = chart.logarithmic_x = positive || errors;
   chart.bands_pct = {0};
   if (!errors && tolerance > 0) chart.bands_pct = {0, 100 * tolerance, -100 * tolerance};
   if (table.rows.size() > 1) section.charts.push_back(chart);
-  section.table = shortened(std::move(table), k_most_rows, section.notes,
-                            errors ? "--format json" : "podsim sweep export of each");
+  section.table =
+      shortened(std::move(table), k_most_rows, section.notes, errors ? "--format json" : "podsim sweep export of each");
   return section;
 }
 
@@ -285,7 +276,9 @@ Page comparison_page(const Comparison& comparison, const std::string& before, co
   page.subtitle = "comparison of two " + comparison.kind;
   page.facts.push_back(result_fact(comparison));
   add_metric_facts(comparison, page.facts);
-  const auto named = [](const std::string& file, const std::string& is) { return is.empty() ? file : file + ": " + is; };
+  const auto named = [](const std::string& file, const std::string& is) {
+    return is.empty() ? file : file + ": " + is;
+  };
   page.facts.push_back({"A", named(before, comparison.before_is)});
   page.facts.push_back({"B", named(after, comparison.after_is)});
   page.facts.push_back({"Tolerance", comparison.kind == "validations"

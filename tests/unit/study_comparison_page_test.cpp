@@ -17,8 +17,8 @@ Comparison two_runs() {
                         compare_numbers("throughput.packs_per_s", 100, 90, 0.02),
                         compare_numbers("step.time_s", 0.2, 0.22, 0.02)};
   comparison.before_is = "job, podsim 1";
-  comparison.parts = {{"compute", seconds(0.15), seconds(0.17)}, {"host_io", seconds(0.05), seconds(0.05)},
-                      {"bubble", {}, {}}};
+  comparison.parts = {
+      {"compute", seconds(0.15), seconds(0.17)}, {"host_io", seconds(0.05), seconds(0.05)}, {"bubble", {}, {}}};
   comparison.effects = {{"ipu.replication_factor", -0.09, std::nullopt, true, "copies of the model"},
                         {"model.vocab_size", std::nullopt, std::nullopt, false, ""}};
   comparison.beyond = {"together they give -1.0 % beyond the product of these"};
@@ -131,7 +131,8 @@ TEST_CASE("comparison page: names that try to break out are text") {
   for (const std::string& hostile : test::hostile_texts()) {
     CAPTURE(hostile.substr(0, 60));
     Comparison comparison = two_runs();
-    comparison.before_is = comparison.reasons[0] = comparison.effects[0].inputs = comparison.effects[0].meaning = hostile;
+    comparison.before_is = comparison.reasons[0] = comparison.effects[0].inputs = comparison.effects[0].meaning =
+        hostile;
     comparison.metrics[0].name = comparison.parts[0].name = hostile;
     comparison.pairs = {{hostile, "", {{hostile, 1, 2}, {hostile, 2, 1}}}};
     const Page page = comparison_page(comparison, hostile, hostile, 0.02);

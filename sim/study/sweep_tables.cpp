@@ -74,11 +74,18 @@ void refuse_other_input(const SweepStore& store, const std::string& name) {
          nearest(name, inputs));
 }
 
+// Numbers by size; texts, quantities among them, in the order the sweep names them. For a query grouped by the input.
+std::string order_of_values(const std::string& input) {
+  return fmt::format("typeof({0}) = 'text', CASE typeof({0}) WHEN 'text' THEN min(point) ELSE {0} END",
+                     sql_name(input));
+}
+
 // The distinct values of an input, each with its place in their order.
 std::map<Cell, std::size_t> values_of(SweepStore& store, const std::string& input) {
   std::map<Cell, std::size_t> places;
   Statement select =
-      store.database().prepare(fmt::format("SELECT DISTINCT {0} FROM points ORDER BY {0}", sql_name(input)));
+      store.database().prepare(fmt::format("SELECT {0} FROM points GROUP BY {0} ORDER BY {1}", sql_name(input),
+                                           order_of_values(input)));
   while (select.step()) places.emplace(select.cell(0), places.size());
   return places;
 }
@@ -195,8 +202,8 @@ Table value_table(SweepStore& store, const std::string& input, const SweepMetric
   Table table{input, {{input, ""}, {"points", ""}, {"work", ""}, {metric.column, unit_of(store, metric.column)}}, {}};
   Statement select = store.database().prepare(
       fmt::format("SELECT {0}, count(*), sum(status = 'ok'), {1}(CASE WHEN status = 'ok' THEN {2} END) FROM points "
-                  "GROUP BY {0} ORDER BY {0}",
-                  sql_name(input), best_function(metric), sql_name(metric.column)));
+                  "GROUP BY {0} ORDER BY {3}",
+                  sql_name(input), best_function(metric), sql_name(metric.column), order_of_values(input)));
   while (select.step()) table.rows.push_back(row_of(select));
   return table;
 }

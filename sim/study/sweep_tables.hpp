@@ -27,9 +27,9 @@ Table status_table(SweepStore& store);
 Table best_points(SweepStore& store, const SweepMetric& metric, std::int64_t limit);
 // Points that none surpasses in both metrics, best in the first one first; of equal ones the first stands for all.
 Table pareto_front(SweepStore& store, const SweepMetric& first, const SweepMetric& second);
-// The best value of a metric by two inputs; rows and columns in the order of their values. `mark_failures`: where no
-// point is "ok", the status that most points have there, in words ("does not fit"). Throws ConfigError for an input
-// that the sweep has not, and for more than a million cells.
+// The best value of a metric by two inputs; rows and columns by size where they are numbers, else in the order of the
+// sweep. `mark_failures`: where no point is "ok", the status that most points have there, in words ("does not fit").
+// Throws ConfigError for an input that the sweep has not, and for more than a million cells.
 Table pivot_table(SweepStore& store, const std::string& row, const std::string& column, const SweepMetric& metric,
                   bool mark_failures = false);
 // For each value of an input, in their order: how many points there are, how many work, the best value of the metric.

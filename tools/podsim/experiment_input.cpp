@@ -66,6 +66,12 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file, 
                                                                    {"launch", "rdu.launch"}};
   if (file.empty() && !arguments.has("system") && !system_follows)
     throw UsageError("no experiment: give a file, or --system and --model");
+  if (file.ends_with(".json")) {
+    throw UsageError(
+        fmt::format("\"{}\" is JSON, and an experiment is TOML: give an ipu_config.json by --ipu-config "
+                    "and a config.json by --model, with --system",
+                    file));
+  }
   Diagnostics diagnostics;
   Experiment experiment;
   if (!file.empty()) {
@@ -155,8 +161,10 @@ ReportOutput::ReportOutput(const Arguments& arguments)
         "or markdown");
   }
   if (folder_.empty()) return;
-  refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
-  refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
+  for (const std::string& file : {"report." + report_extension(format_), std::string("plan.toml")}) {
+    refuse_input(folder_ + "/" + file, input_files(arguments));
+    refuse_overwrite(folder_ + "/" + file, arguments.has("force"));
+  }
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {

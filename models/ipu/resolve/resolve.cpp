@@ -53,10 +53,14 @@ class Resolver {
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
-    IpuConfig config = resolve_ipu_config(
-        merge_ipu_section(context_.section, diagnostics_, pod_name(context_.system, context_.nodes)), diagnostics_);
-    place_optimizer_state(config);
-    if (!training()) prepare_inference(context_, config, diagnostics_);
+    const std::shared_ptr<const SharedConfig> shared = read_config();
+    IpuConfig own;  // with what follows from the rest of the experiment
+    const bool places_state = places_optimizer_state(shared->config);
+    const bool changes = places_state || !training();
+    if (changes) own = shared->config;
+    if (places_state) place_optimizer_state(own);
+    if (!training()) prepare_inference(context_, own, diagnostics_);
+    const IpuConfig& config = changes ? own : shared->config;
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
@@ -74,11 +78,11 @@ class Resolver {
     if (!config.version.known() && (!training() || config.from_file)) {
       plan_->version_note = "version of optimum-graphcore not known: documented defaults";
     }
-    for (ResolvedKey& key : resolved_keys(config, context_.settings.mode)) {
-      plan_->resolved_keys.push_back(std::move(key));
-    }
+    plan_->config_keys =
+        changes ? std::make_shared<const std::vector<ResolvedKey>>(resolved_keys(config, context_.settings.mode))
+                : std::shared_ptr<const std::vector<ResolvedKey>>(shared, &shared->training_keys);
     if (config.instances.given) {
-      plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
+      plan_->last_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
     }
     return std::move(plan_);
   }
@@ -92,7 +96,21 @@ class Resolver {
     plan_->constants = shared->constants;
     plan_->costs = shared->costs;
     plan_->constant_ids = shared->ids;
-    plan_->constants_identity = shared.get();
+  }
+
+  // The [ipu] table and the file it names, of this plan or of an earlier one; always there.
+  std::shared_ptr<const SharedConfig> read_config() {
+    const std::string pod = pod_name(context_.system, context_.nodes);
+    std::shared_ptr<const SharedConfig> config = plan_->parts->config(context_.section, pod);
+    if (config == nullptr) {
+      auto fresh = std::make_shared<SharedConfig>();
+      fresh->config = resolve_ipu_config(merge_ipu_section(context_.section, fresh->found, pod), fresh->found);
+      if (!fresh->found.has_errors()) fresh->training_keys = resolved_keys(fresh->config, RunMode::training);
+      plan_->parts->keep(context_.section, pod, fresh);
+      config = std::move(fresh);
+    }
+    diagnostics_.append(config->found);
+    return config;
   }
 
   // What the workload leaves to the machine's own configuration.
@@ -143,9 +161,7 @@ class Resolver {
   }
 
   PlacementRequest request() {
-    const ModelGraph graph = context_.cache != nullptr
-                                 ? context_.cache->graph(context_.model_kind, context_.shape, context_.settings)
-                                 : context_.model_kind.build(context_.shape, context_.settings);
+    const ModelGraph graph = graph_of(context_);
     const SystemConstants& system = plan_->constants.system;
     PlacementRequest request;
     request.mode = context_.settings.mode;
@@ -223,10 +239,13 @@ class Resolver {
   }
 
   // Without a file or a version to follow, as the software's own examples do.
+  bool places_optimizer_state(const IpuConfig& config) const {
+    const Setting<bool>& off_chip = config.optimizer_state_offchip;
+    const bool follows_library = context_.section.find("config") != nullptr || config.version.known();
+    return !off_chip.given && off_chip.valid && !follows_library;
+  }
   void place_optimizer_state(IpuConfig& config) const {
     Setting<bool>& off_chip = config.optimizer_state_offchip;
-    const bool follows_library = context_.section.find("config") != nullptr || config.version.known();
-    if (off_chip.given || !off_chip.valid || follows_library) return;
     off_chip.value = plan_->constants.software.state_off_chip;
     off_chip.origin = "default: software.optimizer_state";
   }
@@ -276,6 +295,7 @@ class Resolver {
     setup.gradient_accumulation_steps = placement.gradient_accumulation;
     setup.device_iterations = placement.device_iterations;
     if (training() && config.instances.given) setup.instances = placement.instances;
+    plan_->accumulation_by_default = training() && config.gradient_accumulation_steps.origin.starts_with("default");
     setup.matmul_proportion = placement.matmul_proportion;
     setup.embedding_serialization_factor = config.of(setup.run).embedding_passes();
     setup.projection_serialization_factor = config.of(setup.run).projection_passes();

@@ -26,8 +26,7 @@ SweepIdentity identity_of(const SweepDefinition& sweep) {
 void sweep(benchmark::State& state, const std::string& name, std::int64_t of) {
   const ConfigFiles configs = ConfigFiles::embedded();
   Diagnostics diagnostics;
-  const Experiment written =
-      read_experiment(PODSIM_SOURCE_DIR "/bench/sweeps/" + name + ".toml", configs, diagnostics);
+  const Experiment written = read_experiment(PODSIM_SOURCE_DIR "/bench/sweeps/" + name + ".toml", configs, diagnostics);
   const SweepDefinition definition = read_sweep(written, {}, bench::catalog(), configs);
   const SweepContext context{definition, bench::catalog(), configs};
   const std::string file = std::filesystem::temp_directory_path() / ("podsim-bench-" + name + ".sqlite");

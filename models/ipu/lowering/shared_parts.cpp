@@ -56,19 +56,19 @@ RunSetup for_stages(RunSetup setup) {
 
 }  // namespace
 
-std::shared_ptr<const SharedConfig> SharedParts::config(const Value& section, const std::string& pod) {
+std::shared_ptr<const SharedConfig> SharedParts::config(const Value& section, const std::string& variant) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = configs_.equal_range(hash_of(section));
   for (auto known = first; known != last; ++known) {
-    if (known->second.section == section && known->second.pod == pod) return known->second.config;
+    if (known->second.section == section && known->second.variant == variant) return known->second.config;
   }
   return nullptr;
 }
 
-void SharedParts::keep(const Value& section, const std::string& pod, std::shared_ptr<const SharedConfig> config) {
+void SharedParts::keep(const Value& section, const std::string& variant, std::shared_ptr<const SharedConfig> config) {
   const std::lock_guard lock(mutex_);
   if (configs_.size() >= k_configs) configs_.clear();
-  configs_.emplace(hash_of(section), ConfigEntry{section, pod, std::move(config)});
+  configs_.emplace(hash_of(section), ConfigEntry{section, variant, std::move(config)});
 }
 
 std::shared_ptr<const SharedConstants> SharedParts::constants(const ConstantSet& set, bool convolution_network) {

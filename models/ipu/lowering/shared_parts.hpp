@@ -42,7 +42,7 @@ struct PreparedPlan {
   std::vector<std::vector<MemoryAccountEntry>> account;  // likewise
 };
 
-// An [ipu] table with the file it names, resolved.
+// An [ipu] table with the file it names, resolved, with what the software decides of it.
 struct SharedConfig {
   IpuConfig config;
   std::vector<ResolvedKey> training_keys;  // that count in training
@@ -51,9 +51,9 @@ struct SharedConfig {
 
 class SharedParts final : public FamilyCache {
  public:
-  // The same table before, resolved for that pod; null: there was none.
-  std::shared_ptr<const SharedConfig> config(const Value& section, const std::string& pod);
-  void keep(const Value& section, const std::string& pod, std::shared_ptr<const SharedConfig> config);
+  // The same table before; `variant` says what else was as it is now. Null: there was none.
+  std::shared_ptr<const SharedConfig> config(const Value& section, const std::string& variant);
+  void keep(const Value& section, const std::string& variant, std::shared_ptr<const SharedConfig> config);
   // Of a finished plan of these parts; made on the first call and kept with it.
   const PreparedPlan& prepared(const Plan& plan, const IpuPlan& ipu_plan);
   // Throws ConfigError about an unusable constant.
@@ -63,7 +63,7 @@ class SharedParts final : public FamilyCache {
  private:
   struct ConfigEntry {
     Value section;
-    std::string pod;
+    std::string variant;
     std::shared_ptr<const SharedConfig> config;
   };
   struct BlockEntry {

@@ -54,13 +54,12 @@ class Resolver {
     read_constants();
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
     const std::shared_ptr<const SharedConfig> shared = read_config();
-    IpuConfig own;  // with what follows from the rest of the experiment
-    const bool places_state = places_optimizer_state(shared->config);
-    const bool changes = places_state || !training();
-    if (changes) own = shared->config;
-    if (places_state) place_optimizer_state(own);
-    if (!training()) prepare_inference(context_, own, diagnostics_);
-    const IpuConfig& config = changes ? own : shared->config;
+    IpuConfig own;  // without training, with what follows from the rest of the experiment
+    if (!training()) {
+      own = shared->config;
+      prepare_inference(context_, own, diagnostics_);
+    }
+    const IpuConfig& config = training() ? shared->config : own;
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
@@ -79,8 +78,8 @@ class Resolver {
       plan_->version_note = "version of optimum-graphcore not known: documented defaults";
     }
     plan_->config_keys =
-        changes ? std::make_shared<const std::vector<ResolvedKey>>(resolved_keys(config, context_.settings.mode))
-                : std::shared_ptr<const std::vector<ResolvedKey>>(shared, &shared->training_keys);
+        training() ? std::shared_ptr<const std::vector<ResolvedKey>>(shared, &shared->training_keys)
+                   : std::make_shared<const std::vector<ResolvedKey>>(resolved_keys(config, context_.settings.mode));
     if (config.instances.given) {
       plan_->last_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
     }
@@ -101,12 +100,16 @@ class Resolver {
   // The [ipu] table and the file it names, of this plan or of an earlier one; always there.
   std::shared_ptr<const SharedConfig> read_config() {
     const std::string pod = pod_name(context_.system, context_.nodes);
-    std::shared_ptr<const SharedConfig> config = plan_->parts->config(context_.section, pod);
+    const SoftwareConstants& software = plan_->constants.software;
+    const std::string variant =
+        fmt::format("{} {:d} {:d} {:d}", pod, software.state_off_chip, software.state_sharded, has_own_network_state());
+    std::shared_ptr<const SharedConfig> config = plan_->parts->config(context_.section, variant);
     if (config == nullptr) {
       auto fresh = std::make_shared<SharedConfig>();
       fresh->config = resolve_ipu_config(merge_ipu_section(context_.section, fresh->found, pod), fresh->found);
+      place_optimizer_state(fresh->config);
       if (!fresh->found.has_errors()) fresh->training_keys = resolved_keys(fresh->config, RunMode::training);
-      plan_->parts->keep(context_.section, pod, fresh);
+      plan_->parts->keep(context_.section, variant, fresh);
       config = std::move(fresh);
     }
     diagnostics_.append(config->found);
@@ -238,16 +241,24 @@ class Resolver {
                        fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
   }
 
-  // Without a file or a version to follow, as the software's own examples do.
-  bool places_optimizer_state(const IpuConfig& config) const {
-    const Setting<bool>& off_chip = config.optimizer_state_offchip;
-    const bool follows_library = context_.section.find("config") != nullptr || config.version.known();
-    return !off_chip.given && off_chip.valid && !follows_library;
+  bool has_own_network_state() const {
+    return context_.model_kind.convolution_network() && context_.constants.find(k_network_state).has_value();
   }
+
+  // Without a file or a version to follow, as the software's own examples do.
   void place_optimizer_state(IpuConfig& config) const {
+    if (context_.section.find("config") != nullptr || config.version.known()) return;
+    const SoftwareConstants& software = plan_->constants.software;
     Setting<bool>& off_chip = config.optimizer_state_offchip;
-    off_chip.value = plan_->constants.software.state_off_chip;
-    off_chip.origin = "default: software.optimizer_state";
+    if (!off_chip.given && off_chip.valid) {
+      off_chip.value = software.state_off_chip;
+      off_chip.origin =
+          fmt::format("default: {}", has_own_network_state() ? k_network_state : "software.optimizer_state");
+    }
+    Setting<bool>& sharding = config.replicated_tensor_sharding;
+    if (sharding.given || !sharding.valid || !software.state_sharded) return;
+    sharding.value = true;
+    sharding.origin = fmt::format("default: {}", k_state_sharding);
   }
 
   // The pace of the host processes needs the number of them, and what a sample takes each.

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "sim/config/key_spec.hpp"
-#include "sim/core/sha256.hpp"
 #include "sim/plan/constants_loader.hpp"
+#include "sim/plan/inputs_hash.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/plan/settings_reader.hpp"
@@ -25,6 +25,7 @@ class PlanMaker {
     check_document();
     choose_name();
     choose_machine_once();
+    vary_constants();
     plan_.family = catalog_.family(machine_.family);
     if (plan_.family != nullptr) plan_.family->fill_shared(document_, diagnostics_);
     const bool has_model = read_model();
@@ -98,6 +99,12 @@ class PlanMaker {
     machine_ = known->choice;
     plan_.resolved.insert(plan_.resolved.end(), known->resolved.begin(), known->resolved.end());
     diagnostics_.append(known->diagnostics);
+  }
+
+  void vary_constants() {
+    if (experiment_.varied.empty()) return;
+    machine_.constants = cache_ != nullptr ? cache_->varied(machine_.constants, experiment_.varied)
+                                           : with_changes(machine_.constants, experiment_.varied);
   }
 
   // Sections of other families have no effect here; keys of the own one are the family's to check.
@@ -348,25 +355,7 @@ class PlanMaker {
     const std::vector<std::string> notes =
         plan_.family->costs_model_graph() ? plan_.graph.notes : std::vector<std::string>{};
     for (const std::string& note : notes) plan_.warnings.warning(place, "model.config", note);
-    if (cache_ == nullptr) plan_.inputs_sha256 = hash_of_inputs();
-  }
-
-  std::string hash_of_inputs() const {
-    std::string identity;
-    for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
-      for (const ResolvedKey& key : keys) {
-        // Where a file lies is no input; what it holds is: constants and dimensions follow.
-        if (!key.is_path) identity += key.path + " = " + key.toml_value + "\n";
-      }
-    }
-    for (const std::string& name : plan_.constants.names()) {
-      identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
-    }
-    identity += plan_.family_plan->file_contents();
-    identity += "model_type = " + plan_.shape.type + "\n";
-    for (const auto& [dimension, value] : plan_.shape.dimensions)
-      identity += fmt::format("{} = {}\n", dimension, value);
-    return sha256_hex(identity);
+    if (cache_ == nullptr) plan_.inputs_sha256 = inputs_hash(plan_);
   }
 
   const Experiment& experiment_;

@@ -51,6 +51,20 @@ ModelGraph PlanCache::graph(const ModelKind& kind, const ModelShape& shape, cons
   return graphs_.back().graph;
 }
 
+ConstantSet PlanCache::varied(const ConstantSet& base, const std::vector<ConstantChange>& changes) {
+  const auto same = [](const ConstantChange& a, const ConstantChange& b) {
+    return a.base_value == b.base_value && a.name == b.name;
+  };
+  for (auto known = varied_.rbegin(); known != varied_.rend(); ++known) {
+    if (known->base.identity() == base.identity() && std::ranges::equal(known->changes, changes, same)) {
+      return known->set;
+    }
+  }
+  forget_oldest(varied_);
+  varied_.push_back({base, changes, with_changes(base, changes)});
+  return varied_.back().set;
+}
+
 const std::shared_ptr<FamilyCache>& PlanCache::of_family(const Family& family) {
   const auto [place, added] = families_.try_emplace(&family);
   if (added) place->second = family.make_cache();

@@ -112,14 +112,23 @@ SystemConstants read_system_constants(ConstantReader& reader) {
   return system;
 }
 
+bool read_state_off_chip(ConstantReader& reader, const std::string& name) {
+  const std::string state = reader.text(name);
+  if (state != "off-chip" && state != "on-chip") {
+    reader.refuse(name, "is no place for optimizer state", "off-chip or on-chip");
+  }
+  return state == "off-chip";
+}
+
 SoftwareConstants read_software_constants(ConstantReader& reader) {
   SoftwareConstants software;
   software.framework_factor = reader.number("software.framework_factor");
-  const std::string state = reader.text("software.optimizer_state");
-  if (state != "off-chip" && state != "on-chip") {
-    reader.refuse("software.optimizer_state", "is no place for optimizer state", "off-chip or on-chip");
+  software.state_off_chip = read_state_off_chip(reader, "software.optimizer_state");
+  if (reader.has(k_state_sharding)) {
+    const std::string sharding = reader.text(k_state_sharding);
+    if (sharding != "on" && sharding != "off") reader.refuse(k_state_sharding, "is neither on nor off", "on or off");
+    software.state_sharded = sharding == "on";
   }
-  software.state_off_chip = state == "off-chip";
   software.update_overhead = reader.time("software.update_overhead");
   software.call_overhead = reader.time("software.call_overhead");
   if (reader.has("software.instance_sample_time")) {

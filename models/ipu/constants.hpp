@@ -93,6 +93,7 @@ struct SystemConstants {
 struct SoftwareConstants {
   double framework_factor = 1;  // on all stage times
   bool state_off_chip = true;   // where optimizer state lives unless said
+  bool state_sharded = false;   // whether the replicas divide it unless said
   Duration update_overhead;     // per weight update
   Duration call_overhead;       // per host call
   // In which one host process makes a sample of a training batch ready, where it is known. The next micro-batch is made
@@ -114,6 +115,12 @@ struct MemoryConstants {
   Bytes host_stream;             // longest copy between an IPU and the host that is not known to fail
   double plan_tolerance = 0;     // slower plans up to this part more are taken for less temporary memory
 };
+
+// Whether the software divides optimizer state over the replicas where nobody says; absent: it does not.
+inline constexpr const char* k_state_sharding = "software.replicated_tensor_sharding";
+
+// "off-chip" or "on-chip"; throws ConfigError on another word.
+bool read_state_off_chip(ConstantReader& reader, const std::string& name);
 
 ChipConstants read_chip_constants(ConstantReader& reader);
 CostConstants read_cost_constants(ConstantReader& reader);

@@ -16,8 +16,13 @@
 #include "models/ipu/memory/verdict.hpp"
 #include "models/ipu/operators/operator_query.hpp"
 #include "models/ipu/report/inference_report.hpp"
+#include "models/ipu/report/report_meanings.hpp"
 #include "models/ipu/report/report_tables.hpp"
 #include "models/ipu/resolve/resolve.hpp"
+#include "models/ipu/search/deployment.hpp"
+#include "models/ipu/search/inference_space.hpp"
+#include "models/ipu/search/search_settings.hpp"
+#include "models/ipu/search/training_space.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -166,6 +171,34 @@ Lowered IpuFamily::lower(const Plan& plan, const LowerOptions& options) const {
 std::vector<Table> IpuFamily::tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const {
   if (!own(plan).setup.training()) return inference_tables(plan, own(plan), lowered, result);
   return {stage_table(plan, own(plan)), step_table(lowered, result), ipus_table(plan, own(plan))};
+}
+
+std::vector<ReportedMeaning> IpuFamily::meanings() const {
+  return report_meanings();
+}
+
+std::vector<SearchSetting> IpuFamily::search_start() const {
+  return {{"ipu.ipus_per_replica", search_value(std::int64_t{1})},
+          {"ipu.layers_per_ipu", search_value(std::vector<std::int64_t>{-1})},
+          {"ipu.attention_layers_per_ipu", no_value()},
+          {"ipu.ffn_layers_per_ipu", no_value()},
+          {"ipu.matmul_proportion", search_value(std::vector<double>{0.6})},
+          {"ipu.replication_factor", search_value(std::int64_t{1})},
+          {"ipu.n_ipu", no_value()},
+          {"ipu.gradient_accumulation_steps", search_value(std::int64_t{1})},
+          {"ipu.optimizer_state_offchip", search_value(false)},
+          {"ipu.replicated_tensor_sharding", search_value(false)},
+          {"ipu.serialized_embedding_splits_per_ipu", no_value()},
+          {"ipu.serialized_projection_splits_per_ipu", no_value()}};
+}
+
+std::optional<SearchSpace> IpuFamily::search_space(const std::shared_ptr<const Plan>& plan,
+                                                   const SearchRequest& request) const {
+  return own(*plan).setup.training() ? training_space(plan, request) : inference_space(plan, request);
+}
+
+std::vector<Deployment> IpuFamily::deployment(const Plan& plan) const {
+  return {ipu_config_of(plan, own(plan))};
 }
 
 std::optional<OperatorEstimate> IpuFamily::estimate_operator(const OperatorQuery& query,

@@ -21,6 +21,11 @@ class IpuFamily final : public Family {
   std::vector<std::string> notes(const Plan& plan) const override;
   Lowered lower(const Plan& plan, const LowerOptions& options) const override;
   std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;
+  std::vector<ReportedMeaning> meanings() const override;
+  std::vector<SearchSetting> search_start() const override;
+  std::optional<SearchSpace> search_space(const std::shared_ptr<const Plan>& plan,
+                                          const SearchRequest& request) const override;
+  std::vector<Deployment> deployment(const Plan& plan) const override;
   std::optional<OperatorEstimate> estimate_operator(const OperatorQuery& query,
                                                     Diagnostics& diagnostics) const override;
 };

@@ -379,8 +379,11 @@ class Walk {
 
 }  // namespace
 
-std::optional<LossShape> loss_shape(const ModelGraph& graph, const ModelShape& shape, const WorkloadSettings& settings,
-                                    std::string& problem) {
+namespace {
+
+// Without regard to how many classes there are.
+std::optional<LossShape> loss_of_head(const ModelGraph& graph, const ModelShape& shape,
+                                      const WorkloadSettings& settings) {
   const auto dimension = [&shape](const std::string& name, double fallback) {
     const auto found = shape.dimensions.find(name);
     return found == shape.dimensions.end() ? fallback : std::max(2.0, static_cast<double>(found->second));
@@ -411,8 +414,20 @@ std::optional<LossShape> loss_shape(const ModelGraph& graph, const ModelShape& s
     loss.classes = dimension("num_labels", 2);
     loss.bearing = samples / tokens;
   } else {
-    problem = "a \"" + settings.head + "\" head has no loss that is modelled";
     return std::nullopt;
+  }
+  return loss;
+}
+
+}  // namespace
+
+std::optional<LossShape> loss_shape(const ModelGraph& graph, const ModelShape& shape, const WorkloadSettings& settings,
+                                    std::string& problem) {
+  std::optional<LossShape> loss = loss_of_head(graph, shape, settings);
+  if (!loss) problem = "a \"" + settings.head + "\" head has no loss that is modelled";
+  if (loss && loss->classes < 2) {
+    problem = "a choice among one class has no gradients";
+    loss.reset();
   }
   return loss;
 }

@@ -15,6 +15,7 @@
 #include "models/rdu/report_meanings.hpp"
 #include "models/rdu/report_tables.hpp"
 #include "models/rdu/resolve.hpp"
+#include "models/rdu/search/rdu_space.hpp"
 #include "models/rdu/section_tables.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
@@ -170,6 +171,15 @@ std::vector<CommandFlag> RduFamily::command_flags() const {
     flags.push_back(std::move(flag));
   }
   return flags;
+}
+
+std::optional<SearchSpace> RduFamily::search_space(const std::shared_ptr<const Plan>& plan,
+                                                   const SearchRequest& request) const {
+  return rdu_space(plan, own(*plan), request);
+}
+
+std::vector<Deployment> RduFamily::deployment(const Plan& plan) const {
+  return commands_of(own(plan));
 }
 
 std::vector<std::string> RduFamily::notes(const Plan& plan) const {

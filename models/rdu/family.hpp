@@ -23,6 +23,9 @@ class RduFamily final : public Family {
   std::vector<Table> tables(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;
   std::vector<Table> detail_tables(const Plan& plan) const override;
   std::vector<ReportedMeaning> meanings() const override;
+  std::optional<SearchSpace> search_space(const std::shared_ptr<const Plan>& plan,
+                                          const SearchRequest& request) const override;
+  std::vector<Deployment> deployment(const Plan& plan) const override;
   std::vector<CommandFlag> command_flags() const override;
   std::vector<std::string> notes(const Plan& plan) const override;
   std::vector<ReportedValue> values(const Plan& plan, const Lowered& lowered, const RunResult& result) const override;

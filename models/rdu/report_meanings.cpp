@@ -114,10 +114,25 @@ void add_other_tables(std::vector<ReportedMeaning>& all) {
             all);
 }
 
+void add_categories(std::vector<ReportedMeaning>& all) {
+  const std::vector<ReportedMeaning> categories = {
+      {"weights", "Parameters of the copy that the device holds.", "parameters x 2 bytes / devices that share them"},
+      {"optimizer_state", "Master weights and moments of the optimizer.", ""},
+      {"gradients", "Gradients of the parameters.", ""},
+      {"key-value_cache", "Keys and values of every token of the batch, at its static length.",
+       "2 x layers x key-value heads x head width x tokens x 2 bytes / devices that share them"},
+      {"models_to_switch_to", "Weights of further models that wait in DDR.", ""},
+      {"tensors_between_sections", "What a section writes for later ones, while it is still needed.", ""}};
+  for (const ReportedMeaning& category : categories) {
+    all.push_back({"devices.memories.categories." + category.name, category.meaning, category.formula});
+  }
+}
+
 }  // namespace
 
 std::vector<ReportedMeaning> report_meanings() {
   std::vector<ReportedMeaning> all;
+  add_categories(all);
   add_values(all);
   add_section_tables(all);
   add_other_tables(all);

@@ -135,23 +135,35 @@ class Checker {
   }
 
   void unknown(const Value::Member& member, const std::string& prefix, const std::string& path) {
-    diagnostics_.error(member.key_place, joined(section_, path), "unknown key", "", suggestion(member.key, prefix));
+    constexpr std::size_t k_listed = 12;
+    const std::string near = suggestion(member.key, prefix);
+    const std::vector<std::string> known = siblings(prefix);
+    const bool listed = near.empty() && !known.empty() && known.size() <= k_listed;
+    diagnostics_.error(member.key_place, joined(section_, path), "unknown key",
+                       listed ? fmt::format("one of {}", fmt::join(known, ", ")) : "", near);
+  }
+
+  // Names that may stand in the table at `prefix`, in the order of the specifications.
+  std::vector<std::string> siblings(const std::string& prefix) const {
+    const std::string start = prefix.empty() ? "" : prefix + ".";
+    std::vector<std::string> names;
+    for (const KeySpec& spec : keys_) {
+      if (!spec.path.starts_with(start)) continue;
+      const std::string_view rest = std::string_view(spec.path).substr(start.size());
+      const std::string_view name = rest.substr(0, rest.find('.'));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    }
+    return names;
   }
 
   // A near name at the same level; else the full path of a key of that very name elsewhere.
   std::string suggestion(const std::string& name, const std::string& prefix) const {
-    const std::string start = prefix.empty() ? "" : prefix + ".";
-    std::vector<std::string> siblings;
-    for (const KeySpec& spec : keys_) {
-      if (!spec.path.starts_with(start)) continue;
-      const std::string_view rest = std::string_view(spec.path).substr(start.size());
-      siblings.emplace_back(rest.substr(0, rest.find('.')));
-    }
-    if (const std::string near = nearest(name, siblings); !near.empty()) return near;
+    const std::vector<std::string> known = siblings(prefix);
+    if (const std::string near = nearest(name, known); !near.empty()) return near;
     // The only one whose name goes on with further words.
     const auto goes_on = [&](const std::string& sibling) { return sibling.starts_with(name + "_"); };
-    const auto longer = std::find_if(siblings.begin(), siblings.end(), goes_on);
-    if (std::count_if(siblings.begin(), siblings.end(), goes_on) == 1) return *longer;
+    const auto longer = std::find_if(known.begin(), known.end(), goes_on);
+    if (std::count_if(known.begin(), known.end(), goes_on) == 1) return *longer;
     for (const KeySpec& spec : keys_) {
       if (spec.path.ends_with("." + name)) return joined(section_, spec.path);
     }
@@ -159,7 +171,11 @@ class Checker {
   }
 
   void wrong_type(const Value& value, const std::string& key, const std::string& expected) {
-    diagnostics_.error(value.place(), key, "is " + kind_name(value.kind()), expected);
+    const bool bare_list = value.is(Kind::string) && value.as_string().find(',') != std::string::npos;
+    const std::string bracketed = bare_list && expected.find("list") != std::string::npos
+                                      ? fmt::format("[{}]", value.as_string())
+                                      : std::string();
+    diagnostics_.error(value.place(), key, "is " + kind_name(value.kind()), expected, bracketed);
   }
 
   void value(const KeySpec& spec, const Value& value, const std::string& path) {

@@ -40,6 +40,17 @@ void append_place(std::string& text, const Place& place) {
   text += ": ";
 }
 
+// A name that was not written to its end; empty: none, or the word is too short to tell.
+std::string shortest_that_begins(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t k_telling = 3;
+  std::string best;
+  if (word.size() < k_telling) return best;
+  for (const std::string& candidate : candidates) {
+    if (candidate.starts_with(word) && (best.empty() || candidate.size() < best.size())) best = candidate;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string printable(std::string text) {
@@ -107,7 +118,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
       best = candidate;
     }
   }
-  return best;
+  return best.empty() ? shortest_that_begins(word, candidates) : best;
 }
 
 }  // namespace podsim

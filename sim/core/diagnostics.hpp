@@ -58,7 +58,7 @@ class ConfigError : public std::runtime_error {
 };
 
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant
-// (distance above max(1, length/3)). Ties go to the first candidate.
+// (distance above max(1, length/3)); then the shortest one that begins so. Ties go to the first candidate.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace podsim

@@ -311,7 +311,8 @@ void NativeSimulator::schedule_finishes() {
   for (const std::uint32_t op : component_flows_) {
     const Flow& flow = flows_[op];
     const double time = flow.remaining / flow.rate;
-    if (time < least + 1 && in_picoseconds(time) == first) push({end, op, flow.version});
+    // Not `time < least + 1`: beyond 2^53 ps that sum is `least` itself.
+    if (time - least < 1 && in_picoseconds(time) == first) push({end, op, flow.version});
   }
 }
 

@@ -33,10 +33,13 @@ class MachineLoader {
   MachineChoice load(const std::vector<std::string>& overlays) {
     const std::optional<Value> system = load_noun("system", "system.name", "systems/", {});
     if (!system) return std::move(choice_);
+    choice_.system = read_text(*system, "name").value_or(choice_.system);
     choice_.family = read_text(*system, "family").value_or("");
+    const Value* family = system->find("family");
+    choice_.family_named_at = family != nullptr ? family->place() : system->place();
     choice_.chip = read_text(*system, "chip").value_or("");
     choice_.constants.add(*system, "system", {"name", "family", "chip", "software", "summary"}, diagnostics_);
-    const bool chip = load_chip();
+    const bool chip = load_chip(*system);
     const bool software = load_software(*system);
     load_family_constants();
     choice_.complete = chip && software;
@@ -95,17 +98,29 @@ class MachineLoader {
     return fmt::format("{}", fmt::join(names_in(configs_, folder), ", "));
   }
 
-  bool load_chip() {
-    const std::string path = "chips/" + choice_.chip + ".toml";
-    const std::optional<std::string> text = configs_.text(path);
+  // A shipped chip, or a file beside the system's own that names it.
+  bool load_chip(const Value& system) {
+    const Value* named = system.find("chip");
+    const Place asked_at = named != nullptr ? named->place() : system.place();
+    std::string file = "chips/" + choice_.chip + ".toml";
+    std::optional<std::string> text = configs_.text(file);
+    const bool shipped = text.has_value();
+    if (!shipped && named != nullptr && choice_.chip.ends_with(".toml")) {
+      file = path_from(*named);
+      text = read_text_file(file, asked_at, "chip", diagnostics_);
+      if (!text) return false;
+    }
     if (!text) {
-      diagnostics_.error({configs_.display_name("systems/" + choice_.system + ".toml"), 0, 0}, "chip",
-                         fmt::format("no chip is called \"{}\"", choice_.chip), "one of " + joined("chips/"));
+      diagnostics_.error(asked_at, "chip", fmt::format("no chip is called \"{}\"", choice_.chip),
+                         "one of " + joined("chips/") + ", or the path of a .toml file",
+                         nearest(choice_.chip, names_in(configs_, "chips/")));
       return false;
     }
-    const std::optional<Value> chip = parse_toml(*text, configs_.display_name(path), diagnostics_);
-    if (chip) choice_.constants.add(*chip, "chip", {"name", "family", "summary"}, diagnostics_);
-    return chip.has_value();
+    const std::optional<Value> chip = parse_toml(*text, shipped ? configs_.display_name(file) : file, diagnostics_);
+    if (!chip) return false;
+    choice_.constants.add(*chip, "chip", {"name", "family", "summary"}, diagnostics_);
+    if (!shipped) choice_.chip = read_text(*chip, "name").value_or(choice_.chip);
+    return true;
   }
 
   bool load_software(const Value& system) {

@@ -16,8 +16,9 @@
 namespace podsim {
 
 struct MachineChoice {
-  std::string system;  // as chosen
+  std::string system;  // as its file names itself, else as chosen
   std::string family;  // named by the system's file
+  Place family_named_at;
   std::string chip;
   std::string software;
   std::int64_t nodes = 1;

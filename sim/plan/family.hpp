@@ -15,6 +15,7 @@
 #include "sim/hardware/platform.hpp"
 #include "sim/observe/run_result.hpp"
 #include "sim/observe/table.hpp"
+#include "sim/plan/search_space.hpp"
 #include "sim/plan/verdict.hpp"
 #include "sim/plan/workload_settings.hpp"
 #include "sim/program/program.hpp"
@@ -194,6 +195,14 @@ class Family {
   virtual std::vector<ReportedMeaning> meanings() const { return {}; }
   virtual std::vector<CommandFlag> command_flags() const { return {}; }
   virtual std::vector<ReportedValue> values(const Plan&, const Lowered&, const RunResult&) const { return {}; }
+  // Settings with which an experiment resolves whatever it says of placement and copies: where a search begins when
+  // the experiment itself has problems.
+  virtual std::vector<SearchSetting> search_start() const { return {}; }
+  // The configurations to choose from, the plan's shared settings given. Empty: the family offers none.
+  virtual std::optional<SearchSpace> search_space(const std::shared_ptr<const Plan>&, const SearchRequest&) const {
+    return std::nullopt;
+  }
+  virtual std::vector<Deployment> deployment(const Plan&) const { return {}; }
   // One operator on its own; problems with its text and settings go to `diagnostics`, and the result is empty then.
   // A family that prices no single operators says so.
   virtual std::optional<OperatorEstimate> estimate_operator(const OperatorQuery& query, Diagnostics& diagnostics) const;

@@ -228,7 +228,7 @@ class PlanMaker {
     if (plan_.model_kind == nullptr) return false;
     const Value* overrides = document_.find("model");
     const std::optional<ModelShape> shape = plan_.model_kind->read(config, *overrides, diagnostics_);
-    if (!shape) return false;
+    if (!shape || !check_images(*shape, config)) return false;
     plan_.shape = *shape;
     plan_.shape.name = model_name(written.as_string(), plan_.shape.type);
     const bool shipped = configs_.text("models/" + written.as_string() + ".json").has_value();
@@ -244,12 +244,39 @@ class PlanMaker {
     return true;
   }
 
+  // That the images a model was made for are large enough for it.
+  bool check_images(const ModelShape& shape, const Value& config) {
+    const std::int64_t size = plan_.model_kind->workload_defaults(shape).image_size;
+    if (size == 0 || plan_.model_kind->image_tokens(shape, size) > 0) return true;
+    const Value* written = document_.find("model.image_size");
+    if (written == nullptr) written = config.find("image_size");
+    diagnostics_.error(written != nullptr ? written->place() : config.place(), "image_size",
+                       fmt::format("images of {0} × {0} are too small for the patches or strides of the model", size),
+                       fmt::format("at least {}", least_image_size(*plan_.model_kind, shape)));
+    return false;
+  }
+
   // The file's folder for a config.json, else its name.
   static std::string model_name(std::string path, const std::string& type) {
     if (path != "config.json" && !path.ends_with("/config.json")) return path.substr(path.rfind('/') + 1);
     path.resize(path.size() - std::min<std::size_t>(path.size(), 12));
     const std::string folder = path.substr(path.rfind('/') + 1);
     return folder.empty() || folder == "." || folder == ".." ? type : folder;
+  }
+
+  // Leaves `name` empty where the list is absent or empty; false, with an error, where it is no list of names.
+  bool read_first_architecture(const Value* architectures, std::string& name) {
+    if (architectures == nullptr || architectures->is(Value::Kind::null)) return true;
+    const bool array = architectures->is(Value::Kind::array);
+    if (array && architectures->elements().empty()) return true;
+    const Value& first = array ? architectures->elements()[0] : *architectures;
+    if (array && first.is(Value::Kind::string)) {
+      name = first.as_string();
+      return true;
+    }
+    diagnostics_.error(first.place(), "architectures", "is " + kind_name(first.kind()),
+                       array ? "a class name" : "an array of class names");
+    return false;
   }
 
   // By model_type, else by the first known class name in `architectures`, which also implies a head.
@@ -261,12 +288,9 @@ class PlanMaker {
     }
     const std::optional<std::string> type = read_text(config, "model_type");
     const ModelKind* kind = type ? catalog_.model_kind(*type) : nullptr;
-    std::string first_architecture;
     const Value* architectures = config.find("architectures");
-    if (architectures != nullptr && architectures->is(Value::Kind::array) && !architectures->elements().empty() &&
-        architectures->elements()[0].is(Value::Kind::string)) {
-      first_architecture = architectures->elements()[0].as_string();
-    }
+    std::string first_architecture;
+    if (!read_first_architecture(architectures, first_architecture)) return nullptr;
     for (const auto& candidate : catalog_.model_kinds) {
       if (kind != nullptr && candidate.get() != kind) continue;
       for (const auto& [architecture, head] : candidate->architectures()) {
@@ -305,8 +329,10 @@ class PlanMaker {
 
   void resolve_family() {
     if (plan_.family == nullptr) {
-      diagnostics_.error({configs_.display_name("systems/" + machine_.system + ".toml"), 0, 0}, "family",
-                         fmt::format("no family is called \"{}\"", machine_.family));
+      std::vector<std::string> known;
+      for (const auto& family : catalog_.families) known.emplace_back(family->name());
+      diagnostics_.error(machine_.family_named_at, "family", fmt::format("no family is called \"{}\"", machine_.family),
+                         fmt::format("one of {}", fmt::join(known, ", ")), nearest(machine_.family, known));
       return;
     }
     const Value empty = Value::table({"default", 0, 0});

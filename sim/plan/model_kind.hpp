@@ -58,6 +58,9 @@ class ModelKind {
   virtual ModelGraph build(const ModelShape& shape, const WorkloadSettings& settings) const = 0;
 };
 
+// The fewest pixels per side that the model can take; a model that reads images.
+std::int64_t least_image_size(const ModelKind& kind, const ModelShape& shape);
+
 // PODSIM_CHECK fails on a head that `kind` cannot carry.
 void check_head(const ModelKind& kind, const std::string& head);
 

@@ -210,10 +210,10 @@ void SettingsReader::read_image(const ModelKind& kind, const ModelShape& shape, 
       number("workload.input_bytes_per_element", defaults.input_bytes_per_element, "default: the model's");
   settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   if (settings.sequence_length == 0) {
-    const Value* written = document_.find("workload.image_size");
     diagnostics_.error(
-        written != nullptr ? written->place() : Place{"default", 0, 0}, "workload.image_size",
-        fmt::format("{} pixels per side are too few for the patches or strides of the model", settings.image_size));
+        document_.find("workload.image_size")->place(), "workload.image_size",
+        fmt::format("images of {0} × {0} are too small for the patches or strides of the model", settings.image_size),
+        fmt::format("at least {}", least_image_size(kind, shape)));
     settings.image_size = defaults.image_size;  // for the checks that follow
     settings.sequence_length = kind.image_tokens(shape, settings.image_size);
   }

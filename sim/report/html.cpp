@@ -9,6 +9,7 @@
 #include "sim/core/check.hpp"
 #include "sim/core/json_writer.hpp"
 #include "sim/core/utf8.hpp"
+#include "sim/report/human.hpp"
 #include "sim/report/page.hpp"
 #include "sim/units/text.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr double k_least_share_pct = 4;     // of a slice of a timeline, to be drawn
 constexpr std::size_t k_long_heading = 32;  // of a column of numbers: it gets room to break into few lines
 constexpr std::size_t k_long_text = 160;    // a cell with more scrolls
-constexpr std::size_t k_most_beside = 5;    // columns of a table that stands beside its chart
+constexpr std::size_t k_most_beside = 64;   // characters across a table that stands beside its chart
 constexpr std::size_t k_long_table = 30;    // rows; in print a longer one may break over pages
 
 // Text as text, whatever it holds: markup, quotes, control characters, bytes that are not UTF-8.
@@ -144,6 +145,33 @@ std::string table_html(const Table& table, const std::string& id, const std::str
   return text + "</tbody></table>";
 }
 
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, text_width(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+// How narrow a browser can make a table, in characters: it breaks texts between words, numbers nowhere.
+std::size_t least_width(const Table& table) {
+  constexpr std::size_t k_padding = 3;
+  constexpr std::size_t k_least_text = 10;
+  std::size_t width = 0;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bool numeric = is_numeric(table, c);
+    std::size_t widest = std::max(longest_word(heading_text(table.columns[c])), numeric ? 0 : k_least_text);
+    for (const auto& row : table.rows) {
+      const std::string text = cell_text(row[c], table.columns[c]);
+      widest = std::max(widest, numeric ? text_width(text) : longest_word(text));
+    }
+    width += widest + k_padding;
+  }
+  return width;
+}
+
 template <class Items, class Write>
 void array(JsonWriter& json, std::string_view key, const Items& items, Write write) {
   json.key(key);
@@ -261,7 +289,7 @@ std::string section_html(const PageSection& section, std::size_t number) {
                                  escaped(section.title));
   for (const std::string& note : section.notes) text += "<p>" + escaped(note) + "</p>\n";
   std::string charts;
-  bool beside = section.table && !section.folded && section.table->columns.size() <= k_most_beside;
+  bool beside = section.table && !section.folded && least_width(*section.table) <= k_most_beside;
   for (const auto& chart : section.charts) {
     if (const auto* columns = std::get_if<Chart>(&chart)) {
       PODSIM_CHECK(section.table.has_value(), "a chart draws the columns of a table");

@@ -231,4 +231,12 @@ Better better_value(std::string_view name) {
   return Better::neither;
 }
 
+std::string_view unit_by_name(std::string_view name) {
+  if (name.find("_s.") != std::string_view::npos) return "s";  // a part of a time
+  if (name.ends_with("_per_s")) return "";
+  if (name.ends_with("_s")) return "s";
+  if (name.ends_with("_bytes") || name == "bytes" || name.ends_with(".bytes")) return "byte";
+  return name.ends_with("_pct") ? "%" : "";
+}
+
 }  // namespace podsim

@@ -22,4 +22,7 @@ enum class Better { higher, lower, neither };
 // energy, cost and numbers of devices when lower; of others it depends.
 Better better_value(std::string_view name);
 
+// By the end of a name or of what it is a part of, in JSON or as a column: "s", "byte", "%"; empty: none of these.
+std::string_view unit_by_name(std::string_view name);
+
 }  // namespace podsim

@@ -15,8 +15,9 @@ constexpr double k_most_bytes = 9e18;
 
 std::string number_text(double value, const std::string& unit) {
   if (!std::isfinite(value)) return "";
-  if (unit == "s" && value >= 0) return value < 120 ? format_time(seconds(value)) : human_long_time(value);
-  if (unit == "byte" && value >= 0 && value < k_most_bytes) return format_bytes(Bytes(std::llround(value)));
+  if (value < 0 && (unit == "s" || unit == "byte")) return "-" + number_text(-value, unit);
+  if (unit == "s") return value < 120 ? format_time(seconds(value)) : human_long_time(value);
+  if (unit == "byte" && value < k_most_bytes) return format_bytes(Bytes(std::llround(value)));
   if (unit == "%") return value == 0 ? human_percent(value) : human_share(value / 100);
   return human_number(value);
 }
@@ -63,10 +64,10 @@ std::string origin_text(const Page& page) {
   return text;
 }
 
-Table shortened(Table table, std::size_t most, std::vector<std::string>& notes) {
+Table shortened(Table table, std::size_t most, std::vector<std::string>& notes, std::string_view elsewhere) {
   if (table.rows.size() <= most) return table;
-  notes.push_back(fmt::format("Rows left out here: {}; --format json has them.",
-                              grouped(std::ssize(table.rows) - static_cast<std::ptrdiff_t>(most))));
+  notes.push_back(fmt::format("Rows left out here: {}; {} has them.",
+                              grouped(std::ssize(table.rows) - static_cast<std::ptrdiff_t>(most)), elsewhere));
   table.rows.resize(most);
   return table;
 }

@@ -25,7 +25,7 @@ struct PageFact {
 };
 
 enum class ChartKind {
-  bars,     // a bar for each row, from `labels` and the first of `values`
+  bars,     // a bar for each row and each of `values`, one below the other
   stacked,  // a bar for each row, its parts side by side
   lines,    // a line for each of `values` over the numbers of `labels`
   steps,    // the same, level until the next point
@@ -39,7 +39,7 @@ struct Chart {
   std::vector<int> colours = {};           // of `values`, in the palette of twelve; empty: in their order
   std::vector<int> row_colours = {};       // of bars: that of each row; empty: all alike
   std::optional<std::size_t> limit = {};   // column: what each row's values should stay below
-  std::optional<std::size_t> groups = {};  // of points: column by whose words they are coloured
+  std::optional<std::size_t> groups = {};  // column of words: by it points are coloured; it names the row_colours
   std::optional<std::size_t> names = {};   // of points: column that names them
   bool logarithmic = false;                // the axis of the values
   bool logarithmic_x = false;              // of points: the axis across
@@ -87,7 +87,8 @@ bool is_numeric(const Table& table, std::size_t column);
 // "podsim 1.2 (abc), inputs 0123…".
 std::string origin_text(const Page& page);
 
-// The table with at most `most` rows; what was left out is told to `notes`.
-Table shortened(Table table, std::size_t most, std::vector<std::string>& notes);
+// The table with at most `most` rows; what was left out is told to `notes`, and that `elsewhere` has it.
+Table shortened(Table table, std::size_t most, std::vector<std::string>& notes,
+                std::string_view elsewhere = "--format json");
 
 }  // namespace podsim

@@ -111,6 +111,14 @@ bool is_default(const Report& report, std::string_view path) {
                      [&](const ResolvedKey& key) { return key.path == path && key.origin.starts_with("default"); });
 }
 
+// The change that mends every broken limit; empty: none does, or they want different ones.
+std::string shared_remedy(const Verdict& verdict) {
+  if (verdict.broken.empty()) return {};
+  const std::string& remedy = verdict.broken.front().remedy;
+  const bool shared = std::ranges::all_of(verdict.broken, [&](const BrokenLimit& b) { return b.remedy == remedy; });
+  return shared ? remedy : std::string();
+}
+
 }  // namespace
 
 std::string spoken(CostCategory category) {
@@ -189,6 +197,7 @@ std::string broken_limit_text(const BrokenLimit& broken) {
 
 std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   std::vector<std::string> lines;
+  std::vector<std::string> remedies;
   for (const BrokenLimit& broken : verdict.broken) {
     const auto same = [&](const BrokenLimit& other) {
       return other.limit == broken.limit && other.need == broken.need && other.have == broken.have;
@@ -196,9 +205,14 @@ std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
     const auto first = std::find_if(verdict.broken.begin(), verdict.broken.end(), same);
     if (&*first != &broken) continue;  // told with the first of its kind
     const auto alike = std::count_if(verdict.broken.begin(), verdict.broken.end(), same) - 1;
-    lines.push_back(limit_text(broken) + (alike > 0 ? fmt::format(" ({} more alike)", alike) : "") +
-                    (broken.remedy.empty() ? "" : "; try " + broken.remedy));
+    lines.push_back(limit_text(broken) + (alike > 0 ? fmt::format(" ({} more alike)", alike) : ""));
+    remedies.push_back(broken.remedy);
   }
+  const std::string shared = lines.size() > 1 ? shared_remedy(verdict) : std::string();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (shared.empty() && !remedies[i].empty()) lines[i] += "; try " + remedies[i];
+  }
+  if (!shared.empty()) lines.push_back("for all of them, try " + shared);
   return lines;
 }
 

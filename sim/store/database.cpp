@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <cmath>
 #include <type_traits>
 
 #include "sim/core/check.hpp"
@@ -68,8 +69,12 @@ Cell Statement::cell(int column) const {
       if (declared != nullptr && std::string_view(declared) == "BOOLEAN") return value != 0;
       return value;
     }
-    case SQLITE_FLOAT:
-      return sqlite3_column_double(from, column);
+    case SQLITE_FLOAT: {
+      const double value = sqlite3_column_double(from, column);
+      if (std::isfinite(value)) return value;
+      throw StoreError(database_->path() + ": a \"" + sqlite3_column_name(from, column) +
+                       "\" is not finite, which podsim never writes");
+    }
     case SQLITE_NULL:
       return std::monostate{};
     default:

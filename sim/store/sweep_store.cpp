@@ -139,19 +139,23 @@ void SweepStore::read_identity() {
     identity_.columns.push_back({names[c], c < units.size() ? units[c] : ""});
 }
 
-void SweepStore::refuse_other(const SweepIdentity& wanted) const {
+void SweepStore::refuse_other_sweep(const SweepIdentity& wanted) const {
   if (identity_.tool != wanted.tool) {
     throw StoreError(
         fmt::format("{}: was written by {}, this is {}; rows of two programs are not mixed: name another "
-                    "file with --out",
+                    "file",
                     path(), identity_.tool, wanted.tool));
   }
   if (identity_.input_sha256 != wanted.input_sha256) {
-    throw StoreError(fmt::format("{}: holds another sweep (inputs {:.12}…, not {:.12}…); name another file with --out",
-                                 path(), identity_.input_sha256, wanted.input_sha256));
+    throw StoreError(fmt::format("{}: holds another sweep (inputs {:.12}…, not {:.12}…); name another file", path(),
+                                 identity_.input_sha256, wanted.input_sha256));
   }
+}
+
+void SweepStore::refuse_other(const SweepIdentity& wanted) const {
+  refuse_other_sweep(wanted);
   if (identity_.shard != wanted.shard || identity_.shards != wanted.shards) {
-    throw StoreError(fmt::format("{}: holds shard {}/{} of this sweep, not {}/{}; name another file with --out", path(),
+    throw StoreError(fmt::format("{}: holds shard {}/{} of this sweep, not {}/{}; name another file", path(),
                                  identity_.shard, identity_.shards, wanted.shard, wanted.shards));
   }
 }

@@ -59,6 +59,8 @@ class SweepStore {
   void add(const std::vector<PointRow>& rows);
   void set_audit(const std::vector<AuditRow>& rows);  // replaces an earlier one
   std::vector<AuditRow> audit();
+  // Throws StoreError when this is of another sweep or another program.
+  void refuse_other_sweep(const SweepIdentity& wanted) const;
   // Takes the rows of another database of the same sweep that are missing here; gives how many were. Throws StoreError
   // when it is of another sweep or has other values for a point of both.
   std::int64_t merge(const std::string& other);

@@ -16,6 +16,9 @@
 namespace podsim {
 namespace {
 
+const Place k_moving{"capacity", 0, 0};        // of what this study sets
+constexpr Duration k_endless = seconds(1e12);  // 30,000 years
+
 std::string first_error(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity == Severity::error) return to_text(diagnostic);
@@ -24,7 +27,7 @@ std::string first_error(const Diagnostics& diagnostics) {
 }
 
 void set(Experiment& experiment, const std::string& key, std::int64_t value, Diagnostics& diagnostics) {
-  apply_value(experiment, key, Value::integer(value, {"capacity", 0, 0}), diagnostics);
+  apply_value(experiment, key, Value::integer(value, k_moving), diagnostics);
 }
 
 // Makes rows of candidates.
@@ -39,7 +42,9 @@ class Planner {
     try {
       fill(candidate, row);
     } catch (const ConfigError& error) {
+      if (is_slip(error.diagnostics())) throw;
       row.misses = {first_error(error.diagnostics())};
+      if (!is_of_the_move(error.diagnostics())) refused_.append(error.diagnostics());
     } catch (const std::range_error& error) {
       row.misses = {beyond_simulated_time(error)};
     }
@@ -63,7 +68,25 @@ class Planner {
     return row;
   }
 
+  // What was wrong with rows that are invalid.
+  const Diagnostics& refused() const { return refused_; }
+
  private:
+  // The experiment is sound, but not on this machine.
+  static bool is_of_the_move(const Diagnostics& diagnostics) {
+    return std::ranges::all_of(diagnostics.all(), [](const Diagnostic& diagnostic) {
+      return diagnostic.severity != Severity::error || diagnostic.place.file == k_moving.file;
+    });
+  }
+
+  // A name that no system has is no machine that cannot do the job.
+  static bool is_slip(const Diagnostics& diagnostics) {
+    return std::ranges::any_of(diagnostics.all(), [](const Diagnostic& diagnostic) {
+      return diagnostic.severity == Severity::error && diagnostic.key == "system" &&
+             diagnostic.problem.starts_with("no system is called");
+    });
+  }
+
   Plan planned(const Experiment& experiment) const {
     PlanResult made = make_plan(experiment, catalog_, configs_);
     if (!made.plan) throw ConfigError(made.diagnostics);
@@ -79,7 +102,9 @@ class Planner {
     if (!candidate.system.empty()) {
       apply_value(experiment, "system", Value::string(candidate.system, {"command line", 0, 0}), diagnostics);
     }
-    if (candidate.nodes != 0) set(experiment, "system.nodes", candidate.nodes, diagnostics);
+    if (candidate.nodes != 0) {
+      apply_value(experiment, "system.nodes", Value::integer(candidate.nodes, {"command line", 0, 0}), diagnostics);
+    }
     if (diagnostics.has_errors()) throw ConfigError(diagnostics);
     const std::optional<CopyFacts> copies = written.family->copy_facts(written);
     if (!copies) return experiment;
@@ -104,7 +129,7 @@ class Planner {
     const std::int64_t micro_batches = facts.copies * facts.accumulation;
     Diagnostics diagnostics;
     if (copies < 1 || micro_batches % copies != 0) {
-      diagnostics.error({"capacity", 0, 0}, row.name,
+      diagnostics.error(k_moving, row.name,
                         fmt::format("{} micro-batches of an update cannot be shared by {} copies", micro_batches,
                                     std::max<std::int64_t>(copies, 1)),
                         "an experiment of this system with the same global batch, as a further argument");
@@ -178,19 +203,18 @@ class Planner {
       row.checkpoints = best_checkpoints({*known.mtbf / systems, *costs_.checkpoint_size / *costs_.checkpoint_bandwidth,
                                           costs_.restart.value_or(Duration())});
       row.time = *row.training / row.checkpoints->goodput;
+      if (*row.time > k_endless) row.time.reset();
     }
     constexpr double k_hour = 3600;
-    const double hours = row.time ? row.time->in_base() / k_hour : 1;  // without an end: of an hour
+    if (row.training && !row.time) return;                             // it never ends
+    const double hours = row.time ? row.time->in_base() / k_hour : 1;  // without a target: of an hour
     if (row.power) row.energy = *row.power * seconds(hours * k_hour);
     row.cost = cost_of(known, row, hours);
   }
 
   // Half a cost would make a row look cheap.
   std::optional<double> cost_of(const SystemCosts& known, const CapacityRow& row, double hours) const {
-    const auto has_price = [](const auto& costs) { return costs.price_per_hour.has_value(); };
-    const bool priced =
-        std::ranges::any_of(costs_.systems, [&](const auto& system) { return has_price(system.second); }) ||
-        std::ranges::any_of(costs_.rows, [&](const TypedRow& typed) { return has_price(typed.costs); });
+    const bool priced = costs_.has_prices_of_machines();
     if ((priced && !known.price_per_hour) || (costs_.electricity_price_per_kwh && !row.energy)) return std::nullopt;
     if (!priced && !costs_.electricity_price_per_kwh) return std::nullopt;
     constexpr double k_kilowatt_hour = 3.6e6;
@@ -203,7 +227,9 @@ class Planner {
     if (goal_.deadline && row.time && *row.time > *goal_.deadline) {
       row.misses.push_back(fmt::format("too slow: {}", plain_time(*row.time)));
     }
-    if (goal_.deadline && !row.time) row.misses.push_back("no target of training");
+    const bool endless = row.training && !row.time;
+    if (endless) row.misses.push_back("never ends: failures come faster than checkpoints are written");
+    if (goal_.deadline && !row.training) row.misses.push_back("no target of training");
     if (goal_.tokens_per_s && row.tokens_per_s_per_user && *row.tokens_per_s_per_user < *goal_.tokens_per_s) {
       row.misses.push_back(fmt::format("too slow: {} tokens/s per user", human_number(*row.tokens_per_s_per_user)));
     }
@@ -223,6 +249,7 @@ class Planner {
   const Catalog& catalog_;
   const ConfigFiles& configs_;
   Engine engine_;
+  Diagnostics refused_;
 };
 
 bool has_rate(const CapacityRow& row) {
@@ -275,26 +302,26 @@ void compare_work(Capacity& capacity, bool mixed) {
 }
 
 // By cost where that of every row that meets the goals is known, else by devices.
-std::optional<std::size_t> choice_of(const std::vector<CapacityRow>& rows, std::vector<std::string>& warnings) {
+void choose(Capacity& capacity) {
+  const std::vector<CapacityRow>& rows = capacity.rows;
   const auto meets = [](const CapacityRow& row) { return row.status == CapacityStatus::meets; };
-  const bool by_cost =
+  capacity.by_cost =
       std::ranges::all_of(rows, [&](const CapacityRow& row) { return !meets(row) || row.cost.has_value(); });
   for (const CapacityRow& row : rows) {
     const bool others = std::ranges::any_of(rows, [](const CapacityRow& other) { return other.cost.has_value(); });
-    if (!by_cost && meets(row) && !row.cost && others) {
-      warnings.push_back(row.name + ": price or power is not given, so the choice is by devices and not by cost");
+    if (!capacity.by_cost && meets(row) && !row.cost && others) {
+      capacity.warnings.push_back(row.name +
+                                  ": price or power is not given, so the choice is by devices and not by cost");
     }
   }
   const auto price = [&](const CapacityRow& row) {
-    const double first = by_cost ? *row.cost : static_cast<double>(row.devices);
+    const double first = capacity.by_cost ? *row.cost : static_cast<double>(row.devices);
     return std::pair(first, -row.samples_per_s);
   };
-  std::optional<std::size_t> best;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (rows[r].status != CapacityStatus::meets) continue;
-    if (!best || price(rows[r]) < price(rows[*best])) best = r;
+    if (!meets(rows[r])) continue;
+    if (!capacity.chosen || price(rows[r]) < price(rows[*capacity.chosen])) capacity.chosen = r;
   }
-  return best;
 }
 
 // Where a larger machine loses against a smaller one with the same batch: each part of its step beyond its share.
@@ -342,6 +369,39 @@ void add_reasons(Capacity& capacity) {
     if (is_smaller && (smaller == nullptr || row.devices > smaller->devices)) smaller = &row;
   }
   if (smaller != nullptr && chosen.report) capacity.reasons = scaling_reasons(*smaller, chosen);
+}
+
+// A goal that the work cannot have would be met by every machine.
+void refuse_goals_of_another_mode(const std::vector<CapacityCandidate>& candidates, const CapacityGoal& goal,
+                                  const std::vector<CapacityRow>& rows) {
+  const Place place{"command line", 0, 0};
+  Diagnostics refused;
+  for (std::size_t r = 0; r < rows.size() && !refused.has_errors(); ++r) {
+    if (!rows[r].report) continue;
+    const RunMode mode = rows[r].report->mode;
+    const auto refuse = [&](const std::string& option, const std::string& expected) {
+      refused.error(place, option, fmt::format("is no goal of {}", name(mode)), expected);
+    };
+    if (mode != RunMode::generation && goal.users) refuse("--users", "an experiment in mode generation");
+    if (mode != RunMode::generation && goal.tokens_per_s) refuse("--tokens-per-s", "an experiment in mode generation");
+    if (mode == RunMode::training) continue;
+    if (goal.deadline) refuse("--deadline", "an experiment in mode training");
+    for (const char* target : {"target_samples", "target_tokens", "epochs"}) {
+      const Value* written = candidates[r].experiment.document.find(std::string("workload.") + target);
+      if (written != nullptr && !written->is(Value::Kind::null))
+        refuse(std::string("workload.") + target, "an experiment in mode training");
+    }
+  }
+  if (refused.has_errors()) throw ConfigError(refused);
+}
+
+void warn_of_idle_costs(const CapacityCosts& costs, Capacity& capacity) {
+  for (const auto& [system, known] : costs.systems) {
+    const auto is_row = [&](const CapacityRow& row) { return row.name == system; };
+    if (std::ranges::none_of(capacity.rows, is_row)) {
+      capacity.warnings.push_back(fmt::format("systems.{} of --costs has no effect: no row is of it", system));
+    }
+  }
 }
 
 // Systems in number cost more than a larger batch does.
@@ -392,9 +452,14 @@ Capacity plan_capacity(const std::vector<CapacityCandidate>& candidates, const C
     const std::optional<Report>& report = capacity.rows.back().report;
     if (!target && report && report->training) target = report->training->target_samples;
   }
+  const bool none =
+      std::ranges::all_of(capacity.rows, [](const CapacityRow& row) { return row.status == CapacityStatus::invalid; });
+  if (none && planner.refused().has_errors()) throw ConfigError(planner.refused());
+  refuse_goals_of_another_mode(candidates, goal, capacity.rows);
+  warn_of_idle_costs(costs, capacity);
   for (const TypedRow& typed : costs.rows) capacity.rows.push_back(planner.typed(typed, target));
   compare_work(capacity, mixed);
-  capacity.chosen = choice_of(capacity.rows, capacity.warnings);
+  choose(capacity);
   add_reasons(capacity);
   add_hints(capacity, goal);
   add_left_out(capacity, costs);

@@ -68,6 +68,7 @@ struct CapacityRow {
 struct Capacity {
   std::vector<CapacityRow> rows;      // candidates in their order, then typed rows
   std::optional<std::size_t> chosen;  // the cheapest row that meets the goals; by devices where costs are not known
+  bool by_cost = false;               // whether all rows that meet the goals have a cost
   std::vector<std::string> warnings;  // what is not equal or not stated
   std::vector<std::string> reasons;   // why the chosen one is not as many times faster as it is larger
   std::vector<std::string> left_out;  // of times, energy and cost

@@ -1,16 +1,23 @@
 #include "sim/study/capacity_costs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace podsim {
 namespace {
+
+// Far beyond any machine, so that products of all of them can be counted.
+constexpr double k_most_price = 1e12;
+constexpr double k_most_quantity = 1e24;
 
 KeySpec key(std::string path, KeyType type, std::string unit = {}, std::optional<double> minimum = 0.0) {
   KeySpec spec;
   spec.path = std::move(path);
   spec.type = type;
   spec.unit = std::move(unit);
-  if (type != KeyType::text && type != KeyType::table) spec.minimum = minimum;
+  if (type == KeyType::text || type == KeyType::table) return spec;
+  spec.minimum = minimum;
+  if (type != KeyType::integer) spec.maximum = type == KeyType::number ? k_most_price : k_most_quantity;
   return spec;
 }
 
@@ -83,6 +90,12 @@ void read_rows(const Value& rows, CapacityCosts& costs, Diagnostics& diagnostics
 }
 
 }  // namespace
+
+bool CapacityCosts::has_prices_of_machines() const {
+  const auto priced = [](const SystemCosts& costs) { return costs.price_per_hour.has_value(); };
+  return std::ranges::any_of(systems, [&](const auto& system) { return priced(system.second); }) ||
+         std::ranges::any_of(rows, [&](const TypedRow& row) { return priced(row.costs); });
+}
 
 CapacityCosts read_capacity_costs(const Value& document, Diagnostics& diagnostics) {
   CapacityCosts costs;

@@ -43,6 +43,9 @@ struct CapacityCosts {
   std::optional<Bandwidth> checkpoint_bandwidth;
   std::optional<Duration> restart;
   std::vector<TypedRow> rows;
+
+  bool has_prices_of_machines() const;  // of a system or of a typed row
+  bool has_prices() const { return has_prices_of_machines() || electricity_price_per_kwh.has_value(); }
 };
 
 // Problems go to `diagnostics`.

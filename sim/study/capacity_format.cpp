@@ -14,12 +14,19 @@ namespace {
 
 constexpr double k_kilowatt_hour = 3.6e6;
 
+// What decided, where more than one row would do.
+std::string advantage_of(const Capacity& capacity) {
+  const auto meets = [](const CapacityRow& row) { return row.status == CapacityStatus::meets; };
+  if (std::ranges::count_if(capacity.rows, meets) < 2) return "";
+  return capacity.by_cost ? ", cheapest" : ", fewest devices";
+}
+
 std::string verdict_of(const Capacity& capacity, std::size_t index) {
   const CapacityRow& row = capacity.rows[index];
   const std::string misses = fmt::format("{}", fmt::join(row.misses, "; "));
   switch (row.status) {
     case CapacityStatus::meets:
-      return capacity.chosen == index ? "CHOSEN" : "meets the goals";
+      return capacity.chosen == index ? "CHOSEN" + advantage_of(capacity) : "meets the goals";
     case CapacityStatus::misses:
       return misses;
     case CapacityStatus::does_not_fit:
@@ -215,6 +222,8 @@ std::string label_of(const Capacity& capacity, const CapacityRow& row) {
 std::string plain_time(Duration time) {
   constexpr double k_hour = 3600;
   const double value = time.in_base();
+  constexpr double k_readable = 1e7 * k_hour;
+  if (value >= k_readable) return fmt::format("{:.3g} h", value / k_hour);
   return value >= 2 * k_hour ? fmt::format("{:.1f} h", value / k_hour) : human_long_time(value);
 }
 

@@ -116,17 +116,20 @@ std::string meaning(const Change& change, const Catalog& catalog) {
   const Family* family = catalog.family(section_of(path));
   if (family == nullptr) return "";
   for (const KeySpec& key : family->keys()) {
-    if (path == section_of(path) + "." + key.path) return " (" + key.summary + ")";
+    if (path == section_of(path) + "." + key.path) return key.summary;
   }
   return "";
 }
 
-std::string effect(const Rate& from, const Rate& to) {
-  std::string text = fmt::format("{:+.1f} % samples per second", 100 * (to.samples_per_s / from.samples_per_s - 1));
+void set_effect(const Rate& from, const Rate& to, InputEffect& effect) {
+  effect.rate_change = to.samples_per_s / from.samples_per_s - 1;
   if (from.cycle_s > 0 && to.cycle_s > 0 && from.cycle_s != to.cycle_s) {
-    text += fmt::format(", cycle {:+.1f} %", 100 * (to.cycle_s / from.cycle_s - 1));
+    effect.cycle_change = to.cycle_s / from.cycle_s - 1;
   }
-  return text;
+}
+
+double size_of(const InputEffect& effect) {
+  return std::fabs(std::log1p(effect.rate_change.value_or(0)));
 }
 
 std::vector<const Change*> all_but(const std::vector<Change>& changes, const Change& one) {
@@ -143,8 +146,8 @@ bool is_table(const Value* value) {
 
 }  // namespace
 
-std::vector<std::string> attribute_change(const Value& before, const Value& after, const Catalog& catalog,
-                                          const ConfigFiles& configs) {
+ChangeAttribution attribute_change(const Value& before, const Value& after, const Catalog& catalog,
+                                   const ConfigFiles& configs) {
   const Value* first = before.find("inputs.plan");
   const Value* second = after.find("inputs.plan");
   const std::optional<double> known = read_number(before, "throughput.samples_per_s");
@@ -156,35 +159,43 @@ std::vector<std::string> attribute_change(const Value& before, const Value& afte
   Trial trial(*first, catalog, configs);
   const std::optional<Rate> base = trial.rate({});
   if (!base || std::fabs(base->samples_per_s / *known - 1) > k_same) {
-    return {"no single input is blamed: from the plan in A this program gets another result than A"};
+    return {{}, {"no single input is blamed: from the plan in A this program gets another result than A"}};
   }
   const Rate target{*reached, read_number(after, "schedule.cycle_time_s").value_or(0)};
-  std::vector<std::pair<double, std::string>> effects;
-  std::optional<double> product = 1;
+  ChangeAttribution attribution;
+  double product = 1;
+  bool all_alone = true;
   for (const Change& change : changes) {
+    InputEffect effect{words(change), std::nullopt, std::nullopt, true, meaning(change, catalog)};
     const std::optional<Rate> alone = trial.rate({&change});
     const std::optional<Rate> others = alone ? std::nullopt : trial.rate(all_but(changes, change));
-    if (!alone) product.reset();
-    if (!alone && !others) {
-      effects.emplace_back(0, words(change) + ": cannot be had without the others");
-      continue;
+    effect.alone = alone.has_value();
+    if (alone) {
+      set_effect(*base, *alone, effect);
+    } else if (others) {
+      set_effect(*others, target, effect);
     }
-    const Rate& from = alone ? *base : *others;
-    const Rate& to = alone ? *alone : target;
-    if (product) *product *= to.samples_per_s / from.samples_per_s;
-    effects.emplace_back(std::fabs(std::log(to.samples_per_s / from.samples_per_s)),
-                         fmt::format("{}: {}, {}{}", words(change), effect(from, to),
-                                     alone ? "alone from A" : "last before B", meaning(change, catalog)));
+    if (alone) product *= alone->samples_per_s / base->samples_per_s;
+    all_alone = all_alone && alone;
+    attribution.effects.push_back(std::move(effect));
   }
-  std::stable_sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> sentences;
-  for (const auto& [size, text] : effects) sentences.push_back("effect of " + text);
+  std::stable_sort(attribution.effects.begin(), attribution.effects.end(),
+                   [](const InputEffect& a, const InputEffect& b) { return size_of(a) > size_of(b); });
   constexpr double k_worth_telling = 0.001;
-  const double beyond = product ? *reached / *known / *product - 1 : 0;
+  const double beyond = all_alone ? *reached / *known / product - 1 : 0;
   if (changes.size() > 1 && std::fabs(beyond) > k_worth_telling) {
-    sentences.push_back(fmt::format("together they give {:+.1f} % beyond the product of these", 100 * beyond));
+    attribution.beyond.push_back(fmt::format("together they give {:+.1f} % beyond the product of these", 100 * beyond));
   }
-  return sentences;
+  return attribution;
+}
+
+std::string sentence_of(const InputEffect& effect) {
+  if (!effect.rate_change) return fmt::format("effect of {}: cannot be had without the others", effect.inputs);
+  std::string text =
+      fmt::format("effect of {}: {:+.1f} % samples per second", effect.inputs, 100 * *effect.rate_change);
+  if (effect.cycle_change) text += fmt::format(", cycle {:+.1f} %", 100 * *effect.cycle_change);
+  text += effect.alone ? ", alone from A" : ", last before B";
+  return effect.meaning.empty() ? text : text + " (" + effect.meaning + ")";
 }
 
 }  // namespace podsim

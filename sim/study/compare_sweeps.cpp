@@ -54,7 +54,9 @@ std::map<std::string, Point> points_of(SweepStore& store) {
 using Points = std::map<std::string, Point>;
 
 void add_metric(const std::string& metric, const Points& before, const Points& after, double tolerance,
-                std::vector<MetricChange>& changes) {
+                Comparison& comparison) {
+  std::vector<MetricChange>& changes = comparison.metrics;
+  PairedValues paired{metric, std::string(unit_by_name(metric)), {}};
   double logarithms_before = 0;
   double logarithms_after = 0;
   std::int64_t count = 0;
@@ -69,12 +71,14 @@ void add_metric(const std::string& metric, const Points& before, const Points& a
     logarithms_before += std::log(first);
     logarithms_after += std::log(second);
     ++count;
+    if (is_told) paired.pairs.push_back({point.inputs, first, second});
     MetricChange change = compare_numbers(metric, first, second, tolerance);
     change.name = fmt::format("{} at {}", metric, point.inputs);
     change.headline = change.verdict == ChangeVerdict::worse;
     if (change.verdict != ChangeVerdict::same && is_told) beyond.push_back(std::move(change));
   }
   if (count == 0) return;
+  if (is_told) comparison.pairs.push_back(std::move(paired));
   const double points = static_cast<double>(count);
   MetricChange mean =
       compare_numbers(metric, std::exp(logarithms_before / points), std::exp(logarithms_after / points), tolerance);
@@ -141,8 +145,10 @@ Comparison compare_sweeps(SweepStore& before, SweepStore& after, double toleranc
   const Points first = points_of(before);
   const Points second = points_of(after);
   Comparison comparison{"sweeps", {}, {}, coverage_of(first, second)};
+  comparison.before_is = origin_of("", before.identity().tool, before.identity().input_sha256);
+  comparison.after_is = origin_of("", after.identity().tool, after.identity().input_sha256);
   for (const std::string_view metric : k_judged) {
-    add_metric(std::string(metric), first, second, tolerance, comparison.metrics);
+    add_metric(std::string(metric), first, second, tolerance, comparison);
   }
   add_statuses(first, second, comparison.metrics);
   if (before.identity().tool != after.identity().tool) {

@@ -84,6 +84,7 @@ Comparison compare_validations(const Value& before, const Value& after, double t
     if (other == groups.end()) continue;
     comparison.metrics.push_back(compare_errors("mean error of " + group, error, other->second, tolerance, true));
   }
+  PairedValues errors{"|error|", "%", {}};
   std::map<std::string, Case> rest = cases_of(after);
   for (const auto& [id, one] : cases_of(before)) {
     const auto other = rest.find(id);
@@ -92,11 +93,15 @@ Comparison compare_validations(const Value& before, const Value& after, double t
       continue;
     }
     comparison.metrics.push_back(compare_cases(id, one, other->second, tolerance));
+    if (one.error_pct && other->second.error_pct) {
+      errors.pairs.push_back({id, std::fabs(*one.error_pct), std::fabs(*other->second.error_pct)});
+    }
     rest.erase(other);
   }
   for (const auto& [id, one] : rest) {
     comparison.metrics.push_back({id, "", one.predicted, std::nullopt, true, ChangeVerdict::added, true});
   }
+  if (!errors.pairs.empty()) comparison.pairs.push_back(std::move(errors));
   return comparison;
 }
 

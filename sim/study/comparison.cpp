@@ -79,6 +79,10 @@ std::string printed(const Metric& metric) {
   return metric.number ? format_number(*metric.number) : metric.text;
 }
 
+std::string unit_of(const Metric& metric) {
+  return metric.number ? std::string(unit_by_name(metric.name)) : std::string();
+}
+
 bool is_judged(const std::string& name, bool same_batch) {
   if (name == "step.time_s") return same_batch;
   if (name == "throughput.hfu_pct") return false;  // more of it may be more recomputation
@@ -104,7 +108,7 @@ double relative_change(double before, double after) {
 MetricChange compare_one(const Metric& before, const Metric& after, double tolerance, bool same_batch) {
   const bool judged = is_judged(before.name, same_batch);
   MetricChange result{before.name,     printed(before),     printed(after), std::nullopt,
-                      before.headline, ChangeVerdict::same, judged};
+                      before.headline, ChangeVerdict::same, judged,         unit_of(before)};
   if (!before.number || !after.number) {
     if (result.before != result.after) result.verdict = ChangeVerdict::changed;
     return result;
@@ -125,7 +129,8 @@ std::vector<MetricChange> compare_metrics(const std::vector<Metric>& before, con
     if (other == rest.end()) {
       const bool judged = is_judged(metric.name, same_batch);
       const ChangeVerdict verdict = judged ? ChangeVerdict::worse : ChangeVerdict::missing;
-      changes.push_back({metric.name, printed(metric), "", std::nullopt, metric.headline, verdict, judged});
+      changes.push_back(
+          {metric.name, printed(metric), "", std::nullopt, metric.headline, verdict, judged, unit_of(metric)});
       continue;
     }
     changes.push_back(compare_one(metric, *other->second, tolerance, same_batch));
@@ -133,7 +138,8 @@ std::vector<MetricChange> compare_metrics(const std::vector<Metric>& before, con
   }
   for (const Metric& metric : after) {
     if (!rest.contains(metric.name)) continue;
-    changes.push_back({metric.name, "", printed(metric), std::nullopt, metric.headline, ChangeVerdict::added, false});
+    changes.push_back({metric.name, "", printed(metric), std::nullopt, metric.headline, ChangeVerdict::added, false,
+                       unit_of(metric)});
   }
   return changes;
 }
@@ -148,33 +154,45 @@ std::string signed_percent(double share) {
   return fmt::format("{:+.1f} %", 100 * share);
 }
 
-// What moved in the step of the busiest device, the largest part first.
-void add_breakdown(const Value& before, const Value& after, bool same_batch, std::vector<std::string>& reasons) {
+// The parts of the step of the busiest device, or of the time per sample where the batches differ.
+void add_parts(const Value& before, const Value& after, bool same_batch, Comparison& comparison) {
   const Value* parts = before.find("step.breakdown_s");
   const double samples_before = same_batch ? 1 : number_at(before, "step.samples");
   const double samples_after = same_batch ? 1 : number_at(after, "step.samples");
   if (parts == nullptr || after.find("step.breakdown_s") == nullptr || samples_before <= 0 || samples_after <= 0)
     return;
-  const double whole =
-      number_at(after, "step.time_s") / samples_after - number_at(before, "step.time_s") / samples_before;
-  const double time = number_at(before, "step.time_s") / samples_before;
-  if (!(time > 0) || whole == 0) return;
-  std::vector<std::pair<double, std::string>> moved;
+  comparison.parts_of_sample = !same_batch;
   for (const Value::Member& part : parts->members()) {
     const std::string path = "step.breakdown_s." + part.key;
-    const double delta = number_at(after, path) / samples_after - number_at(before, path) / samples_before;
+    comparison.parts.push_back(
+        {part.key, seconds(number_at(before, path) / samples_before), seconds(number_at(after, path) / samples_after)});
+  }
+}
+
+std::string signed_time(double delta) {
+  return (delta > 0 ? "+" : "-") + format_time(seconds(std::fabs(delta)));
+}
+
+// What moved, the largest part first.
+void add_moved(const Value& before, const Value& after, Comparison& comparison) {
+  if (comparison.parts.empty()) return;
+  const bool of_sample = comparison.parts_of_sample;
+  const double time = number_at(before, "step.time_s") / (of_sample ? number_at(before, "step.samples") : 1);
+  const double whole = number_at(after, "step.time_s") / (of_sample ? number_at(after, "step.samples") : 1) - time;
+  if (!(time > 0) || whole == 0) return;
+  std::vector<std::pair<double, std::string>> moved;
+  for (const PartChange& part : comparison.parts) {
+    const double delta = (part.after - part.before).in_base();
     constexpr double k_worth_telling = 0.02;  // of the whole change
     if (std::fabs(delta) < k_worth_telling * std::fabs(whole)) continue;
-    moved.emplace_back(delta,
-                       fmt::format("{} {}{}", part.key, delta > 0 ? "+" : "-", format_time(seconds(std::fabs(delta)))));
+    moved.emplace_back(delta, part.name + " " + signed_time(delta));
   }
   std::stable_sort(moved.begin(), moved.end(),
                    [](const auto& a, const auto& b) { return std::fabs(a.first) > std::fabs(b.first); });
   std::vector<std::string> texts;
   for (const auto& [delta, text] : moved) texts.push_back(text);
-  reasons.push_back(fmt::format(
-      "the {} changes by {} ({}): {}", same_batch ? "step" : "time per sample", signed_percent(whole / time),
-      fmt::format("{}{}", whole > 0 ? "+" : "-", format_time(seconds(std::fabs(whole)))), fmt::join(texts, ", ")));
+  comparison.reasons.push_back(fmt::format("the {} changes by {} ({}): {}", of_sample ? "time per sample" : "step",
+                                           signed_percent(whole / time), signed_time(whole), fmt::join(texts, ", ")));
 }
 
 void add_cycle(const Value& before, const Value& after, std::vector<std::string>& reasons) {
@@ -216,13 +234,13 @@ std::string tool_of(const Value& report) {
   return version->as_string() + " (" + commit->as_string() + ")";
 }
 
-std::vector<std::string> reasons_of(const Value& before, const Value& after, bool same_batch) {
-  std::vector<std::string> reasons;
+void add_reasons(const Value& before, const Value& after, bool same_batch, Comparison& comparison) {
+  std::vector<std::string>& reasons = comparison.reasons;
   if (!same_batch) {
     reasons.push_back(fmt::format("the global batch differs: {} -> {}; the time of a step is not judged",
                                   number_at(before, "batch.global"), number_at(after, "batch.global")));
   }
-  add_breakdown(before, after, same_batch, reasons);
+  add_moved(before, after, comparison);
   add_cycle(before, after, reasons);
   if (tool_of(before) != tool_of(after)) {
     reasons.push_back(fmt::format("another podsim: {} -> {}", tool_of(before), tool_of(after)));
@@ -233,15 +251,37 @@ std::vector<std::string> reasons_of(const Value& before, const Value& after, boo
     add_listed("input", differences_of(*inputs_before, *inputs_after), reasons);
   }
   add_listed("constant", differences_of(constants_of(before), constants_of(after)), reasons);
-  return reasons;
+}
+
+std::string text_at(const Value& value, std::string_view path) {
+  const Value* found = value.find(path);
+  return found != nullptr && found->is(Value::Kind::string) ? found->as_string() : std::string();
+}
+
+std::string origin_of(const Value& report) {
+  return podsim::origin_of(text_at(report, "inputs.plan.name"),
+                           tool_of(report).empty() ? "" : "podsim " + tool_of(report),
+                           text_at(report, "inputs.sha256"));
 }
 
 }  // namespace
 
 Comparison compare_runs(const Value& before, const Value& after, double tolerance) {
   const bool same_batch = number_at(before, "batch.global") == number_at(after, "batch.global");
-  return {"runs", compare_metrics(metrics_of(before), metrics_of(after), tolerance, same_batch),
-          reasons_of(before, after, same_batch)};
+  Comparison comparison{"runs", compare_metrics(metrics_of(before), metrics_of(after), tolerance, same_batch), {}};
+  comparison.before_is = origin_of(before);
+  comparison.after_is = origin_of(after);
+  add_parts(before, after, same_batch, comparison);
+  add_reasons(before, after, same_batch, comparison);
+  return comparison;
+}
+
+std::string origin_of(const std::string& name, const std::string& tool, const std::string& inputs_sha256) {
+  std::vector<std::string> parts;
+  if (!name.empty()) parts.push_back(name);
+  if (!tool.empty()) parts.push_back(tool);
+  if (!inputs_sha256.empty()) parts.push_back(fmt::format("inputs {:.12}…", inputs_sha256));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 MetricChange compare_numbers(std::string name, double before, double after, double tolerance) {
@@ -251,6 +291,7 @@ MetricChange compare_numbers(std::string name, double before, double after, doub
   result.after = format_significant(after);
   result.change = relative_change(before, after);
   result.judged = true;
+  result.unit = unit_by_name(result.name);
   if (std::fabs(*result.change) > tolerance) result.verdict = direction_of(result.name, *result.change, true);
   return result;
 }
@@ -289,6 +330,17 @@ std::vector<std::string> differences_of(const Value& before, const Value& after)
 
 bool Comparison::regressed() const {
   return std::ranges::any_of(metrics, [](const MetricChange& m) { return m.verdict == ChangeVerdict::worse; });
+}
+
+std::size_t Comparison::count(ChangeVerdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(metrics, verdict, &MetricChange::verdict));
+}
+
+std::vector<std::string> Comparison::sentences() const {
+  std::vector<std::string> all = reasons;
+  for (const InputEffect& effect : effects) all.push_back(sentence_of(effect));
+  all.insert(all.end(), beyond.begin(), beyond.end());
+  return all;
 }
 
 bool Comparison::differs() const {

@@ -7,6 +7,8 @@
 
 #include "sim/config/value.hpp"
 #include "sim/store/sweep_store.hpp"
+#include "sim/study/change_attribution.hpp"
+#include "sim/units/quantity.hpp"
 
 namespace podsim {
 
@@ -27,7 +29,25 @@ struct MetricChange {
   std::optional<double> change;  // (after - before) / |before|; infinite when only `before` is 0
   bool headline = true;          // false: of one of many devices or links
   ChangeVerdict verdict = ChangeVerdict::same;
-  bool judged = false;  // one direction is good
+  bool judged = false;    // one direction is good
+  std::string unit = {};  // of numbers: "s", "byte", "%"; empty: none or another
+};
+
+// A part of a duration that both have.
+struct PartChange {
+  std::string name;
+  Duration before, after;
+};
+
+// What a value is in both, point by point or case by case.
+struct PairedValues {
+  struct Pair {
+    std::string name;
+    double before = 0, after = 0;
+  };
+  std::string what;
+  std::string unit;
+  std::vector<Pair> pairs;  // in the order of their names' places in the first
 };
 
 struct Comparison {
@@ -35,9 +55,17 @@ struct Comparison {
   std::vector<MetricChange> metrics;  // in the order of the first, those of the second alone behind
   std::vector<std::string> reasons;   // whole sentences; may be empty
   std::string coverage = {};          // of points: how many both have, how many one alone; empty: nothing has points
+  std::string before_is = {}, after_is = {};  // which experiment, program and inputs
+  std::vector<PartChange> parts = {};         // of the step of the busiest device
+  bool parts_of_sample = false;               // of the time per sample instead, since the batches differ
+  std::vector<PairedValues> pairs = {};
+  std::vector<InputEffect> effects = {};  // the largest first
+  std::vector<std::string> beyond = {};   // sentences: what the effects do not explain
 
   bool regressed() const;  // something is worse
   bool differs() const;    // something is not the same
+  std::size_t count(ChangeVerdict verdict) const;
+  std::vector<std::string> sentences() const;  // reasons, effects and what is beyond them
 };
 
 // JSON reports of two runs. Rates, latencies, the time to train and the energy of a sample are judged, the time of a
@@ -56,6 +84,8 @@ Comparison compare_sweeps(SweepStore& before, SweepStore& after, double toleranc
 
 // Parts of a comparison.
 MetricChange compare_numbers(std::string name, double before, double after, double tolerance);
+// "NAME, podsim 1.2 (abc), inputs 0123456789ab…", without what is empty.
+std::string origin_of(const std::string& name, const std::string& tool, const std::string& inputs_sha256);
 // "a.b" and the value of each leaf of a table, lists being leaves.
 std::vector<std::pair<std::string, Value>> leaves_of(const Value& table);
 // What differs between two tables of inputs: "a.b: 3 -> 4".

@@ -31,10 +31,6 @@ std::string shortened(const std::string& text) {
   return is_number ? fmt::format("{:.7g}", number) : or_dash(text);
 }
 
-std::size_t count_of(const Comparison& comparison, ChangeVerdict verdict) {
-  return static_cast<std::size_t>(std::ranges::count(comparison.metrics, verdict, &MetricChange::verdict));
-}
-
 std::string xml(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -53,12 +49,12 @@ std::string xml(const std::string& text) {
 }
 
 std::string summary_of(const Comparison& comparison) {
-  const std::size_t of_one = count_of(comparison, ChangeVerdict::missing) + count_of(comparison, ChangeVerdict::added);
+  const std::size_t of_one = comparison.count(ChangeVerdict::missing) + comparison.count(ChangeVerdict::added);
   std::string text = comparison.coverage.empty() ? "" : comparison.coverage + "\n";
   text += fmt::format("{} metrics compared", comparison.metrics.size() - of_one);
   for (const ChangeVerdict verdict : {ChangeVerdict::worse, ChangeVerdict::better, ChangeVerdict::changed,
                                       ChangeVerdict::missing, ChangeVerdict::added}) {
-    const std::size_t count = count_of(comparison, verdict);
+    const std::size_t count = comparison.count(verdict);
     if (count > 0) text += fmt::format(", {} {}", count, verdict == ChangeVerdict::worse ? "worse" : name(verdict));
   }
   return text + (comparison.differs() ? "" : ", all within the tolerance");
@@ -87,8 +83,9 @@ std::string to_text(const Comparison& comparison, bool all) {
   if (!all && details > k_most_details) {
     text += fmt::format("  … and {} more of single parts; --all shows them\n", details);
   }
-  if (!comparison.reasons.empty()) text += "\nWhy\n";
-  for (const std::string& reason : comparison.reasons) text += "  " + reason + "\n";
+  const std::vector<std::string> reasons = comparison.sentences();
+  if (!reasons.empty()) text += "\nWhy\n";
+  for (const std::string& reason : reasons) text += "  " + reason + "\n";
   return text + "\n" + summary_of(comparison) + "\n";
 }
 
@@ -115,7 +112,7 @@ std::string to_json(const Comparison& comparison) {
   json.end_array();
   json.key("reasons");
   json.begin_array();
-  for (const std::string& reason : comparison.reasons) json.value(std::string_view(reason));
+  for (const std::string& reason : comparison.sentences()) json.value(std::string_view(reason));
   json.end_array();
   json.end_object();
   return json.text();
@@ -138,14 +135,15 @@ std::string to_junit(const Comparison& comparison) {
       cases += "/>\n";
     }
   }
-  const std::size_t tests = comparison.metrics.size() - count_of(comparison, ChangeVerdict::added);
+  const std::size_t tests = comparison.metrics.size() - comparison.count(ChangeVerdict::added);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   text += fmt::format("<testsuite name=\"podsim compare\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
-                      tests, count_of(comparison, ChangeVerdict::worse), skipped);
+                      tests, comparison.count(ChangeVerdict::worse), skipped);
   text += cases;
-  if (!comparison.reasons.empty()) {
+  const std::vector<std::string> reasons = comparison.sentences();
+  if (!reasons.empty()) {
     text += "  <system-out>";
-    for (const std::string& reason : comparison.reasons) text += xml(reason) + "\n";
+    for (const std::string& reason : reasons) text += xml(reason) + "\n";
     text += "</system-out>\n";
   }
   return text + "</testsuite>\n";

@@ -312,6 +312,8 @@ std::vector<SweepGroup> document_axes(const Value& document, Diagnostics& diagno
   const Value* zip = sweep->is(Kind::table) ? sweep->find("zip") : nullptr;
   const bool has_axes = axes != nullptr && axes->is(Kind::table);
   const bool has_zip = zip != nullptr && zip->is(Kind::table);
+  const bool mistyped = (axes != nullptr && !has_axes) || (zip != nullptr && !has_zip);  // the check of the keys tells
+  if (mistyped) return groups;
   if (!has_axes && !has_zip) {
     diagnostics.error(sweep->place(), "sweep", "has no table of axes", "[sweep.axes] with KEY = [VALUE, …]");
     return groups;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sim/config/key_spec.hpp"
@@ -137,7 +138,7 @@ void try_axes(SweepDefinition& sweep, const Catalog& catalog, const ConfigFiles&
   }
 }
 
-// Conditions that no point meets are told, as far as points can be looked through at once.
+// Conditions that no point meets, or all points, are told, as far as points can be looked through at once.
 void try_conditions(SweepDefinition& sweep, Diagnostics& diagnostics) {
   constexpr std::int64_t k_looked_through = 100'000;
   const bool all = sweep.space.size() <= k_looked_through;
@@ -156,6 +157,12 @@ void try_conditions(SweepDefinition& sweep, Diagnostics& diagnostics) {
       diagnostics.append(error.diagnostics());
     }
   }
+  if (!all || sweep.excluded.empty() || diagnostics.has_errors()) return;
+  for (std::int64_t p = 0; p < sweep.space.size(); ++p) {
+    if (!sweep.leaves_out(sweep.space.values(p))) return;
+  }
+  diagnostics.error(sweep.excluded.front().place(), "sweep.exclude", "excludes every point",
+                    "conditions that leave points to run");
 }
 
 void tell_repeated(SweepDefinition& sweep, const Value& document) {
@@ -168,18 +175,44 @@ void tell_repeated(SweepDefinition& sweep, const Value& document) {
                          "ranges, or fewer points than the lists have combinations");
 }
 
+// An axis of the experiment, whose values are no two the same.
+void check_axes(const SweepGroup& group, Diagnostics& diagnostics) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < group.axes.front().values.size(); ++i) {
+    std::string text;
+    for (const SweepAxis& axis : group.axes) text += (text.empty() ? "" : " with ") + toml_text(axis.values[i]);
+    if (seen.insert(text).second) continue;
+    diagnostics.error(group.axes.front().values[i].place(), "sweep.axes." + group.name, text + " stands twice",
+                      "each point once");
+  }
+  for (const SweepAxis& axis : group.axes) {
+    if (!axis.key.starts_with("sweep.")) continue;
+    const Place place = axis.range ? axis.range->place : axis.values.front().place();
+    diagnostics.error(place, "sweep.axes." + axis.key, "is a setting of the sweep itself", "a key of the experiment");
+  }
+}
+
 // Empty when the axes or the sampling are not sound.
 std::optional<SweepSpace> space_of(const Value& document, std::vector<SweepGroup> axes, Diagnostics& diagnostics) {
+  Diagnostics of_section;
+  check_section(document, of_section);
+  diagnostics.append(of_section);
+  // A fault in one of these is told once, not again as its absence.
+  const bool countable = std::ranges::none_of(of_section.all(), [](const Diagnostic& problem) {
+    return problem.key == "sweep.points" || problem.key == "sweep.axes" || problem.key == "sweep.zip";
+  });
   Diagnostics found;
   if (axes.empty()) axes = document_axes(document, found);
+  for (const SweepGroup& group : axes) check_axes(group, found);
   const SamplingPlan plan = sampling_of(document, found);
-  if (axes.empty() && !found.has_errors()) {
+  if (axes.empty() && countable && !found.has_errors()) {
     found.error(document.place(), "sweep.axes", "there is no axis", "--axis KEY=V1,V2,… or a [sweep.axes] table");
   }
   std::optional<SweepSpace> space;
   const Value* section = document.find("sweep");
   try {
-    if (!found.has_errors()) space.emplace(std::move(axes), plan, section ? section->place() : document.place());
+    if (!found.has_errors() && countable)
+      space.emplace(std::move(axes), plan, section ? section->place() : document.place());
   } catch (const ConfigError& error) {
     found.append(error.diagnostics());
   }
@@ -265,7 +298,6 @@ SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> ax
                            const ConfigFiles& configs) {
   Diagnostics diagnostics;
   const Value& document = written.document;
-  check_section(document, diagnostics);
   Diagnostics of_base;
   Experiment base = base_of(written, configs, of_base);
   diagnostics.append(of_base);

@@ -75,10 +75,13 @@ void refuse_other_input(const SweepStore& store, const std::string& name) {
 }
 
 // The distinct values of an input, each with its place in their order.
+// Numbers by size; texts, quantities among them, in the order the sweep names them.
 std::map<Cell, std::size_t> values_of(SweepStore& store, const std::string& input) {
   std::map<Cell, std::size_t> places;
   Statement select =
-      store.database().prepare(fmt::format("SELECT DISTINCT {0} FROM points ORDER BY {0}", sql_name(input)));
+      store.database().prepare(fmt::format("SELECT {0} FROM points GROUP BY {0} ORDER BY typeof({0}) = 'text', "
+                                           "CASE typeof({0}) WHEN 'text' THEN min(point) ELSE {0} END",
+                                           sql_name(input)));
   while (select.step()) places.emplace(select.cell(0), places.size());
   return places;
 }

@@ -25,8 +25,8 @@ Table status_table(SweepStore& store);
 Table best_points(SweepStore& store, const SweepMetric& metric, std::int64_t limit);
 // Points that none surpasses in both metrics, best in the first one first; of equal ones the first stands for all.
 Table pareto_front(SweepStore& store, const SweepMetric& first, const SweepMetric& second);
-// The best value of a metric by two inputs; rows and columns in the order of their values. Throws ConfigError for an
-// input that the sweep has not.
+// The best value of a metric by two inputs; rows and columns by size where they are numbers, else in the order of the
+// sweep. Throws ConfigError for an input that the sweep has not.
 Table pivot_table(SweepStore& store, const std::string& row, const std::string& column, const SweepMetric& metric);
 
 }  // namespace podsim

@@ -32,6 +32,16 @@ TEST_CASE(
   CHECK(contains(result.out, "\nNot counted\n  evaluation, data loading\n  compiling where it is not modelled\n"));
 }
 
+TEST_CASE("capacity: where several rows meet the goals, the report says what decided between them") {
+  const ExperimentFolder folder;
+  const CommandResult by_devices = folder.podsim(k_job + " --deadline 100h");
+  CHECK(contains(by_devices.out, "  CHOSEN, fewest devices\n"));
+  CHECK(contains(by_devices.out, "  meets the goals\n"));
+  folder.write("costs.toml", "[systems.bow-pod16]\nprice_per_hour = 100\n[systems.bow-pod64]\nprice_per_hour = 10\n");
+  const CommandResult by_cost = folder.podsim(k_job + " --deadline 100h --costs costs.toml");
+  CHECK(contains(by_cost.out, "  CHOSEN, cheapest\n"));
+}
+
 TEST_CASE("capacity: without a row that meets the goals the exit code is three") {
   const ExperimentFolder folder;
   const CommandResult result = folder.podsim(k_job + " --deadline 1h");
@@ -66,6 +76,41 @@ TEST_CASE("capacity: wrong goals and costs are told") {
       contains(folder.refused(k_job + " --costs costs.toml"), "costs.toml:2:1: systems.bow-pod16.price: unknown key"));
   CHECK(
       contains(folder.refused(k_job + " --costs missing.toml"), "--costs: cannot read \"missing.toml\": no such file"));
+}
+
+TEST_CASE("capacity: a goal of other work, a slip in a name and costs of no row are told") {
+  const ExperimentFolder folder;
+  CHECK(folder.refused("capacity bert-large-bow-pod16 --users 5 --tokens-per-s 3") ==
+        "command line: --users: is no goal of training; expected an experiment in mode generation\n"
+        "command line: --tokens-per-s: is no goal of training; expected an experiment in mode generation\n");
+  CHECK(folder.refused("capacity llama-3-70b-sn40l-8 --target-samples 100 --deadline 1h") ==
+        "command line: --deadline: is no goal of generation; expected an experiment in mode training\n"
+        "command line: workload.target_samples: is no goal of generation; expected an experiment in mode training\n");
+  const std::string job = "capacity bert-large-bow-pod16 --target-samples 1000 ";
+  CHECK(contains(folder.refused(job + "--systems bow-pod16,bow-pod61"),
+                 "command line: system: no system is called \"bow-pod61\""));
+  CHECK(contains(folder.refused(job + "--systems bow-pod16,,pod16"),
+                 "option --systems: \"bow-pod16,,pod16\" has an empty name"));
+  CHECK(contains(folder.refused(job + "--systems pod16,pod16"), "option --systems: \"pod16\" stands twice"));
+  CHECK(contains(folder.refused(job + "--nodes 1000000"), "command line: system.nodes: "));
+  CHECK(contains(folder.refused(job + "--budget 5"), "option --budget: no price is known; give --costs FILE.toml"));
+  folder.write("costs.toml", "[systems.pod64]\nprice_per_hour = 3\n");
+  CHECK(contains(folder.podsim(job + "--costs costs.toml").out,
+                 "\nWarnings\n  systems.pod64 of --costs has no effect: no row is of it\n"));
+  folder.write("dear.toml", "[systems.bow-pod16]\nprice_per_hour = 1e308\n");
+  CHECK(contains(folder.refused(job + "--costs dear.toml"), "dear.toml:2:18: systems.bow-pod16.price_per_hour: "));
+}
+
+TEST_CASE("capacity: what fails more often than it can be saved never ends") {
+  const ExperimentFolder folder;
+  folder.write("costs.toml",
+               "[systems.bow-pod16]\nmtbf = \"1 h\"\n[checkpoint]\nsize = \"1000 TB\"\nbandwidth = \"1 B/s\"\n");
+  const CommandResult result = folder.podsim("capacity bert-large-bow-pod16 --target-samples 1000 --costs costs.toml");
+  CHECK(result.exit_code == 3);
+  CHECK(contains(result.out, "never ends: failures come faster than checkpoints are written"));
+  CHECK(
+      folder.podsim("capacity bert-large-bow-pod16 --target-samples 1000 --costs costs.toml --format json").exit_code ==
+      3);
 }
 
 TEST_CASE("capacity: another model or head is other work, and each row names its own when both are wanted") {

@@ -269,3 +269,24 @@ TEST_CASE("compare: of sweeps it says how many points both have") {
   CHECK(contains(folder.podsim("compare a.sqlite b.sqlite").out,
                  "\n2 points compared, 1 of A are not in B, 2 of B are not in A\n"));
 }
+
+TEST_CASE("compare: pages go to standard output and, with --out, into a folder where nothing is replaced unasked") {
+  const Folder folder;
+  Report report = sample_report();
+  folder.write("a.json", to_json(report));
+  report.throughput->samples_per_s *= 0.9;
+  folder.write("b.json", to_json(report));
+  const CommandResult html = folder.compare("a.json b.json --format html --out pages");
+  CHECK(html.exit_code == 1);
+  CHECK(html.out.starts_with("<!DOCTYPE html>\n"));
+  CHECK(has(html.out, "<h1>a.json → b.json</h1>"));
+  CHECK(has(html.out, ", inputs sha256 "));
+  const CommandResult again = folder.compare("a.json b.json --format html --out pages");
+  CHECK(again.exit_code == 2);
+  CHECK(again.err ==
+        "podsim: pages/comparison.html exists; give --force to replace it (see `podsim compare --help`)\n");
+  CHECK(folder.compare("a.json b.json --format html --out pages --force").out == html.out);
+  const CommandResult markdown = folder.compare("a.json b.json --format markdown --out pages");
+  CHECK(markdown.out.starts_with("# a.json → b.json\n"));
+  CHECK(has(markdown.out, "| throughput.samples\\_per\\_s | 5,120 | 4,608 | -10.0 % | WORSE |\n"));
+}

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -152,7 +153,21 @@ TEST_CASE("explain: an unknown name suggests a near one, an unknown kind names t
   const CommandResult kind = explain("kee x");
   CHECK(kind.exit_code == 2);
   CHECK(has(kind.err, "unknown kind \"kee\"; expected key, flag, metric, constant or op; did you mean \"key\"?"));
-  CHECK(has(explain("").err, "nothing to explain: name a key, a flag, a metric, a constant or an operator"));
+  CHECK(has(explain("recomput").err,
+            "no key, flag, metric or constant is called \"recomput\"; did you mean \"recompute\"?"));
+}
+
+TEST_CASE("explain: without a name the kinds are listed, each with an example that is explained") {
+  const CommandResult kinds = explain("");
+  CHECK(kinds.exit_code == 0);
+  const std::string before = "podsim explain ";
+  int examples = 0;
+  for (std::size_t at = kinds.out.find(before); at != std::string::npos; at = kinds.out.find(before, at + 1)) {
+    const std::string example = kinds.out.substr(at + before.size(), kinds.out.find('\n', at) - at - before.size());
+    CHECK_MESSAGE(explain(example).exit_code == 0, example);
+    ++examples;
+  }
+  CHECK(examples == 5);
 }
 
 TEST_CASE("explain: an operator is shown with its machine, time, cycles by part and plan") {
@@ -188,7 +203,10 @@ TEST_CASE("explain: problems of an operator are told at once and end with 2") {
       " --set workload.micro_batch_size=2 --set workload.micro_batc=2");
   CHECK(result.exit_code == 2);
   CHECK(result.out.empty());
-  CHECK(has(result.err, "operator:1:23: stride: \"0\" is no whole number from 1\n"));
+  CHECK(has(explain("op matmul 100000x100000x1").out, "does not fit: needs "));
+  CHECK(has(result.err,
+            "operator:1:23: stride: \"0\" is out of range or no whole number; expected a whole "
+            "number from 1 to "));
   CHECK(has(result.err,
             "operator:1:26: kernel: reaches over 99 of a padded height of 56; expected a smaller kernel or "
             "more padding\n"));
@@ -228,9 +246,17 @@ TEST_CASE("explain: a flag of a command is found by each of its spellings") {
   CHECK(has(wrong.err, "no key, flag, metric or constant is called \"--num-tile\"; did you mean \"--num-tiles\"?"));
 }
 
-TEST_CASE("explain: every value and every column of a table that an RDU run reports is explained") {
+TEST_CASE(
+    "explain: every value, every column of a table and every category of memory that a run reports is explained") {
   const char* const runs[] = {
-      "gpt2-xl-two-sn30 --view sections", "llama-3-70b-sn40l-8", "llama-2-70b-sn30-tensor-parallel",
+      "bert-large-bow-pod16",
+      "resnet50-bow-pod16",
+      "bert-large-bow-pod16 --set ipu.auto_loss_scaling=true",
+      "--system pod4 --model gpt2 --set workload.mode=inference --set ipu.layers_per_ipu=[3,3,3,3] --set "
+      "ipu.inference_device_iterations=8 --set ipu.ipus_per_replica=4",
+      "gpt2-xl-two-sn30 --view sections",
+      "llama-3-70b-sn40l-8",
+      "llama-2-70b-sn30-tensor-parallel",
       "--system sn40l-8 --model llama-2-7b --compile 'python a.py compile -b 8 -o1 --num-tiles 8 --pef-name=p' --view "
       "sections",
       "--system sn30 --model gpt2 --compile 'python a.py compile -b 8 --num-tiles 4 --inference --pef-name=p'"};
@@ -238,22 +264,50 @@ TEST_CASE("explain: every value and every column of a table that an RDU run repo
     CAPTURE(run);
     const CommandResult report =
         run_command(shell_quoted(program()) + " run " + run + " --engine native --format json --quiet", source_dir());
-    REQUIRE(report.exit_code == 0);
+    REQUIRE_MESSAGE(report.exit_code == 0, report.err);
     Diagnostics diagnostics;
     const auto json = parse_json(report.out, "report.json", diagnostics);
     REQUIRE(json.has_value());
-    for (const Value::Member& value : json->find("values")->members()) {
-      CAPTURE(value.key);
-      CHECK(explain("metric values." + value.key).exit_code == 0);
+    std::set<std::string> names;
+    if (const Value* values = json->find("values")) {
+      for (const Value::Member& value : values->members()) names.insert("values." + value.key);
     }
     for (const Value& table : json->find("tables")->elements()) {
-      std::string name = table.find("name")->as_string();
-      std::ranges::replace(name, ' ', '_');
-      CHECK(explain("metric tables." + name).exit_code == 0);
+      const std::string name = "tables." + table.find("name")->as_string();
+      names.insert(name);
       for (const Value& column : table.find("columns")->elements()) {
-        CAPTURE(column.find("name")->as_string());
-        CHECK(explain("metric tables." + name + "." + column.find("name")->as_string()).exit_code == 0);
+        names.insert(name + "." + column.find("name")->as_string());
       }
     }
+    for (const Value& device : json->find("devices")->elements()) {
+      for (const Value& memory : device.find("memories")->elements()) {
+        for (const Value::Member& category : memory.find("categories")->members()) names.insert(category.key);
+      }
+    }
+    for (const std::string& name : names) {
+      CHECK_MESSAGE(explain("metric " + shell_quoted(name)).exit_code == 0, name);
+    }
+  }
+}
+
+TEST_CASE("explain: every column of a sweep and every heading of printed tables is explained") {
+  const auto explained = [](const std::string& name) {
+    CHECK_MESSAGE(explain(shell_quoted(name)).exit_code == 0, name);
+  };
+  const CommandResult sweep = run_command(
+      shell_quoted(program()) + " sweep run gpt2-caraml-pod4 --axis workload.micro_batch_size=1 --quiet", source_dir());
+  std::istringstream head(sweep.out.substr(0, sweep.out.find('\n')));
+  int columns = 0;
+  for (std::string column; std::getline(head, column, ','); ++columns) explained(column);
+  CHECK(columns > 60);
+  for (const char* heading : {"busy",      "always live",  "need",       "limit",
+                              "fill",      "carried",      "systems",    "idle",
+                              "hosts",     "training",     "goodput",    "checkpoint every",
+                              "in all",    "power",        "energy",     "tokens/s per user",
+                              "change",    "measured",     "predicted",  "error",
+                              "is",        "mean |error|", "largest",    "bias",
+                              "Spearman",  "wrong",        "flushed",    "most",
+                              "subnormal", "at edge",      "overflowed", "update loss"}) {
+    explained(heading);
   }
 }

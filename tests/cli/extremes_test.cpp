@@ -81,6 +81,9 @@ TEST_CASE("extremes: an input is not overwritten, whatever the force") {
   const CommandResult result = folder.podsim("run experiment.toml --engine native --trace experiment.toml --force");
   CHECK(result.exit_code == 2);
   CHECK(has(result.err, "experiment.toml is an input of this run; name another file"));
+  CHECK(folder.podsim("run experiment.toml --engine native --out o").exit_code == 0);
+  CHECK(has(folder.refused("run o/plan.toml --engine native --out o --force"),
+            "o/plan.toml is an input of this run; name another file"));
 }
 
 TEST_CASE("extremes: an exact run without end is refused") {

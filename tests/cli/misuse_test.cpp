@@ -60,6 +60,15 @@ TEST_CASE("misuse: a value of a wrong type is told with what is expected") {
   CHECK(told_with("--set workload=3") == "command line: workload: is an integer; expected a table\n");
   CHECK(told_with("--set ipu.layers_per_ipu=seven") ==
         "command line: ipu.layers_per_ipu: is a string; expected a list of integers\n");
+  CHECK(told_with("--set ipu.layers_per_ipu=3,7,7,7") ==
+        "command line: ipu.layers_per_ipu: is a string; expected a list of integers; did you mean \"[3,7,7,7]\"?\n");
+}
+
+TEST_CASE("misuse: a JSON file in place of an experiment is told where it belongs") {
+  const ExperimentFolder folder;
+  CHECK(folder.refused("run ipu_config.json") ==
+        "podsim: \"ipu_config.json\" is JSON, and an experiment is TOML: give an ipu_config.json by --ipu-config and a "
+        "config.json by --model, with --system (see `podsim run --help`)\n");
 }
 
 TEST_CASE("misuse: a quantity without a unit is refused wherever it stands") {
@@ -126,6 +135,7 @@ TEST_CASE("misuse: an unknown model, system, software or model type has a sugges
                  "experiment.toml:5:10: model.config: no model is called \"bert-lage-uncased\"; expected the "
                  "path of a config.json or one of "));
   CHECK(contains(model, "; did you mean \"bert-large-uncased\"?\n"));
+  CHECK(contains(told("\"config.json\"", "\"vit-base\""), "; did you mean \"vit-base-patch16-224\"?\n"));
   const std::string system = told("\"pod16\"", "\"pod17\"");
   CHECK(contains(system, "experiment.toml:2:10: system: no system is called \"pod17\"; expected one of "));
   CHECK(contains(system, ", or the path of a .toml file; did you mean \"pod16\"?\n"));

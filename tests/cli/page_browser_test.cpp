@@ -71,6 +71,27 @@ TEST_CASE("browser: a validation") {
   check_page(result.out, {10, 8});
 }
 
+TEST_CASE("browser: comparisons of runs, sweeps and validations") {
+  if (no_browser()) return;
+  const ExperimentFolder folder;
+  const auto podsim = [&](const std::string& arguments) {
+    const CommandResult result = folder.podsim(arguments);
+    CHECK_MESSAGE(result.exit_code <= 1, result.err);
+    return result.out;
+  };
+  for (const char* version : {"0", "1"}) {
+    folder.write(version + std::string(".json"),
+                 podsim("run bert-large-mlperf-v1." + std::string(version) + "-pod16 --engine native --format json"));
+    podsim("sweep run gpt2-caraml-pod4 --quiet --out " + std::string(version) +
+           ".sqlite --set workload.micro_batch_size=" + (*version == '0' ? "1" : "2") +
+           " --axis ipu.gradient_accumulation_steps=16,64,256");
+  }
+  check_page(podsim("compare 0.json 1.json --format html"), {3, 5});
+  check_page(podsim("compare 0.sqlite 1.sqlite --format html"), {2, 3});
+  folder.write("validation.json", podsim("validate --format json"));
+  check_page(podsim("compare validation.json validation.json --format html"), {2, 3});
+}
+
 TEST_CASE("browser: a loss scale") {
   if (no_browser()) return;
   check_page(printed("loss-scale experiment.toml --set loss_scaling.mode=popart_als"), {2, 4});

@@ -222,6 +222,11 @@ TEST_CASE("sweep merge: shards make the sweep that one process makes, however of
   CHECK(contains(twice.out, "sweep.shard-3-of-3.sqlite: 0 rows added\nall.sqlite: 12 rows of 12 points\n"));
   CHECK(folder.podsim("sweep export all.sqlite").out == folder.podsim("sweep export sweep.sqlite").out);
   CHECK(contains(folder.refused("sweep merge all.sqlite all.sqlite"), "all.sqlite is an input of this run"));
+  folder.write("other.toml", sweep_file(2, 2));
+  CHECK(folder.podsim("sweep run other.toml --quiet").exit_code == 0);
+  CHECK(contains(folder.refused("sweep merge new.sqlite sweep.shard-1-of-3.sqlite other.sqlite"),
+                 "other.sqlite: holds another sweep"));
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/new.sqlite"));
 }
 
 TEST_CASE("sweep run: shards and jobs are checked") {
@@ -234,6 +239,17 @@ TEST_CASE("sweep run: shards and jobs are checked") {
   CHECK(contains(folder.refused("sweep run sweep.toml -j 2 --engine simgrid"),
                  "option --jobs: the engine simgrid runs once per process"));
   CHECK(contains(folder.refused("sweep run sweep.toml --tasks 2"), "option --tasks has no effect without --slurm"));
+}
+
+TEST_CASE("sweep show: a table has quantities in the order of the sweep, not of their letters") {
+  const ExperimentFolder folder;
+  CHECK(folder
+            .podsim("sweep run experiment.toml --axis 'system.ipu_link.bandwidth=75 GB/s,150 GB/s' "
+                    "--axis workload.micro_batch_size=1,2 --out links.sqlite")
+            .exit_code == 0);
+  const CommandResult table =
+      folder.podsim("sweep show links.sqlite --table workload.micro_batch_size,system.ipu_link.bandwidth");
+  CHECK(contains(table.out, "  75 GB/s  150 GB/s\n"));
 }
 
 TEST_CASE("sweep show: best points, front and table of a database") {

@@ -78,6 +78,11 @@ TEST_CASE("validate verb: the evidence of other tables is written where asked") 
   const TemporaryFolder folder;
   folder.write("a.csv", k_header + row("one", "190"));
   CHECK(podsim_validate(folder, "a.csv --evidence e.csv").exit_code == 0);
+  CHECK(podsim_validate(folder, "a.csv --evidence e.csv").err ==
+        "podsim: e.csv exists; give --force to replace it (see `podsim validate --help`)\n");
+  CHECK(podsim_validate(folder, "a.csv --evidence e.csv --force").exit_code == 0);
+  CHECK(podsim_validate(folder, "a.csv --evidence a.csv --force").err ==
+        "podsim: a.csv is an input of this run; name another file (see `podsim validate --help`)\n");
   const CommandResult shown = run_command("cat e.csv", folder.path());
   CHECK(has(shown.out, "id,measured,predicted,model,"));
   CHECK(has(shown.out, "\none,190,"));

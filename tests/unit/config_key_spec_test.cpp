@@ -121,7 +121,9 @@ TEST_CASE("check keys: an unknown key is told with the near one") {
   CHECK(problems("cuont = 1") == "f:1:1: cuont: unknown key; did you mean \"count\"?\n");
   CHECK(problems("[work]\nbatchsize = 1") == "f:2:1: work.batchsize: unknown key; did you mean \"batch_size\"?\n");
   CHECK(problems("wrok.steps = 1") == "f:1:1: wrok: unknown key; did you mean \"work\"?\n");
-  CHECK(problems("nothing_like_it = 1") == "f:1:1: nothing_like_it: unknown key\n");
+  CHECK(problems("nothing_like_it = 1") ==
+        "f:1:1: nothing_like_it: unknown key; expected one of on, count, "
+        "share, title, mode, rate, layers, shares, either, file, open, work\n");
 }
 
 TEST_CASE("check keys: a key in the wrong table is told where it belongs") {
@@ -131,7 +133,8 @@ TEST_CASE("check keys: a key in the wrong table is told where it belongs") {
 TEST_CASE("check keys: a section's name stands before its keys") {
   CHECK(problems("count = 0\nxyz = 1\nbatch_size = 1", "part") ==
         "f:1:9: part.count: 0 is out of range; expected from 1 to 100\n"
-        "f:2:1: part.xyz: unknown key\n"
+        "f:2:1: part.xyz: unknown key; expected one of on, count, share, title, mode, rate, layers, shares, either, "
+        "file, open, work\n"
         "f:3:1: part.batch_size: unknown key; did you mean \"part.work.batch_size\"?\n");
 }
 

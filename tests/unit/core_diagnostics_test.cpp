@@ -48,6 +48,8 @@ TEST_CASE("nearest: a word within a third of its length is meant") {
   CHECK(nearest("laxx", words).empty());  // two of four letters
   CHECK(nearest("", words).empty());
   CHECK(nearest("mode", {}).empty());
+  CHECK(nearest("vit-base", {"vit-large-patch16", "vit-base-patch16-224", "vit-base-patch16"}) == "vit-base-patch16");
+  CHECK(nearest("vi", {"vit-base-patch16"}).empty());  // too short to tell
 }
 
 TEST_CASE("nearest: ties go to the first candidate") {

@@ -79,6 +79,16 @@ TEST_CASE("native: two flows on one link take twice as long") {
   CHECK(bench.finished(b) == 2 * k_us);
 }
 
+TEST_CASE("native: flows of many hours end, though a picosecond more is no other double") {
+  Bench bench(1);
+  const std::int64_t bytes = 40'000'000'000'000;  // 40,000 s alone: beyond 2^53 ps
+  const OpId a = bench.send(bench.routes[0], bytes);
+  const OpId b = bench.send(bench.routes[0], bytes);
+  bench.run();
+  CHECK(bench.finished(a) == 2 * bytes * 1000);
+  CHECK(bench.finished(b) == 2 * bytes * 1000);
+}
+
 TEST_CASE("native: a flow gets the whole link when the other has ended") {
   Bench bench(1);
   const OpId small = bench.send(bench.routes[0], 500);

@@ -152,17 +152,17 @@ TEST_CASE("case reader: empty cells take the documented defaults, each of them n
     cells[column] = "";
   const PublishedCase one = case_of(cells);
   for (const char* text :
-       {"optimizer_state_offchip = true", "rts = false", "matmul_proportion = 0.6",
+       {"optimizer_state_offchip = as software.optimizer_state says",
+        "rts = as software.replicated_tensor_sharding says", "matmul_proportion = 0.6",
         "embedding_serialization_factor = 1", "packing_factor = 1", "split_qkv = false", "attention_dropout = true",
         "ffn_dropout = false", "first_moment_bytes = 4", "checkpoint_format = float16", "device_iterations = 1"}) {
     CHECK_MESSAGE(took(one, text), text);
   }
   CHECK(one.defaults.size() == 11);
   CHECK(value(one, "ipu.matmul_proportion").as_number() == 0.6);
-  cells["software"] = "poplar-tensorflow2";
-  CHECK(took(case_of(cells), "optimizer_state_offchip = false"));
+  CHECK(std::get<Experiment>(one.content).document.find("ipu.replicated_tensor_sharding") == nullptr);
   cells.erase("rts");
-  CHECK(took(case_of(cells), "rts = false"));
+  CHECK(took(case_of(cells), "rts = as software.replicated_tensor_sharding says"));
 }
 
 TEST_CASE("case reader: a memory point stores the first moment in half unless it says otherwise") {

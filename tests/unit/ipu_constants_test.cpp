@@ -120,15 +120,18 @@ TEST_CASE("ipu constants: each software has its framework factor and default pla
     const char* name;
     double factor;
     bool off_chip;
+    bool sharded;
   };
-  for (const Expected& expected : {Expected{"poplar-popart", 1.0, true}, Expected{"poplar-paddle", 1.0, true},
-                                   Expected{"poplar-pytorch", 1.119, true}, Expected{"poplar-sdk", 1.0, false},
-                                   Expected{"poplar-tensorflow2", 1.142, false}}) {
+  for (const Expected& expected :
+       {Expected{"poplar-popart", 1.0, true, false}, Expected{"poplar-paddle", 1.0, true, true},
+        Expected{"poplar-pytorch", 1.119, true, false}, Expected{"poplar-sdk", 1.0, false, false},
+        Expected{"poplar-tensorflow2", 1.11, true, true}}) {
     const ConstantSet set = shipped_constants("bow", "bow-pod16", expected.name);
     ConstantReader reader(set);
     const SoftwareConstants software = read_software_constants(reader);
     CHECK(software.framework_factor == expected.factor);
     CHECK(software.state_off_chip == expected.off_chip);
+    CHECK(software.state_sharded == expected.sharded);
     CHECK(software.update_overhead == seconds(5e-3));
     CHECK(software.call_overhead == seconds(5e-3));
   }

@@ -131,6 +131,14 @@ TEST_CASE("memory: without a checkpoint at every layer a stage keeps the activat
   // Five forward stages: the second keeps 2 (5 - 1 - 1) + 1 micro-batches.
   CHECK(entry(checkpoints, 1, "Variables: activation stash") == Bytes(7 * 7 * hidden));
   CHECK(entry(stages, 1, "Variables: activation stash") == Bytes(7 * hidden));
+  // Without recomputation an IPU that has no stage behind it holds what its layers computed until it has turned back.
+  const std::vector<std::string> one_ipu = {"ipu.layers_per_ipu=[24]", "ipu.matmul_proportion=0.2"};
+  const Plan recomputed = plan_of(k_phase1, one_ipu);
+  CHECK(entry(recomputed, 0, "Variables: activations") < 2 * layer);
+  std::vector<std::string> changes = one_ipu;
+  changes.emplace_back("workload.recompute=false");
+  const Plan kept = plan_of(k_phase1, changes);
+  CHECK(entry(kept, 0, "Variables: activations") >= 24 * layer);
 }
 
 TEST_CASE("memory: near the limit a note says that the verdict may be wrong") {

@@ -44,7 +44,7 @@ TEST_CASE("operators: a convolution is its passes and what surrounds them") {
   const double elements = (2.9 * 4 * 256 + 0.3 * 4 * 128) * 14 * 14 + 3.5 * 256 * 128 * 9;
   CHECK(cost.cost.total().in_base() == doctest::Approx(1.02 * passes_of(cost) + 3 * 2100 + elements / k_tiles));
   CHECK(cost.cost.launch == cycles(3 * 2100));
-  CHECK(cost.flop == flop(3 * 2.0 * 4 * 14 * 14 * 256 * 128 * 9));
+  CHECK(cost.flop == flop(3 * 2.0 * 4 * 40 * 40 * 256 * 128));
 }
 
 TEST_CASE("operators: a first layer has no input gradient, inference has forward alone") {

@@ -99,8 +99,10 @@ TEST_CASE("operator text: what is wrong is told at its column") {
         "operator:1:19: conv: \"q3\" has no meaning here; expected one of kernel, stride, padding, dilation, groups, "
         "tiles, training, inference, first\n");
   CHECK(problems("conv 4x4x8x8 -> 8 kernl=3").find("did you mean \"kernel\"?") != std::string::npos);
-  CHECK(problems("conv 4x4x8x8 -> 8 k3 k3") == "operator:1:22: kernel: is given twice\n");
-  CHECK(problems("conv 4x4x8x8 -> 8 s0") == "operator:1:19: stride: \"0\" is no whole number from 1\n");
+  CHECK(problems("conv 4x4x8x8 -> 8 k3 k3") == "operator:1:22: kernel: is given twice; expected it once\n");
+  CHECK(problems("conv 4x4x8x8 -> 8 s0") ==
+        "operator:1:19: stride: \"0\" is out of range or no whole number; expected a "
+        "whole number from 1 to 100000000\n");
   CHECK(
       problems("conv 4x4x8x8 -> 8 k0") ==
       "operator:1:19: kernel: \"0\" is no kernel; expected a size such as 3, or height x width such as 3x1, from 1\n");
@@ -130,7 +132,9 @@ TEST_CASE("operator text: what is wrong is told at its column") {
 
 TEST_CASE("operator text: sizes beyond counting are refused") {
   CHECK(problems("matmul 100000000x100000000x1") == "operator:1:1: matmul: has 1e+16 inputs; expected at most 1e+12\n");
-  CHECK(problems("dense 100000000x100000000x100000000") == "operator:1:7: dense: is more than can be counted\n");
+  CHECK(problems("dense 100000000x100000000x100000000") ==
+        "operator:1:7: dense: is more than can be counted; "
+        "expected at most 1.0e+16 of all sizes together\n");
   CHECK(problems("conv 1x1x100000000 -> 1 k100000000 p100000000").find("multiply-adds; expected at most 1e+16") !=
         std::string::npos);
   CHECK(problems("conv 1x1x8 -> 1 p999999999999").find("is no padding") != std::string::npos);

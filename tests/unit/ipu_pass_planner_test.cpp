@@ -175,6 +175,24 @@ TEST_CASE("pass planner: an axis that the kernel spans is a product over its pos
   CHECK(gradient.positions() == 4);
 }
 
+TEST_CASE("pass planner: multiply-adds inside the field leave out those with padding") {
+  ConvolutionShape layer;
+  layer.in_channels = 2;
+  layer.out_channels = 3;
+  layer.input_height = layer.output_height = 1;
+  layer.input_width = layer.output_width = 4;
+  layer.kernel_height = layer.kernel_width = 3;
+  // One row of the kernel meets the only row; of three columns the outer outputs meet two: 2 + 3 + 3 + 2.
+  CHECK(layer.multiply_adds_inside() == 2 * 3 * 1 * 10);
+  CHECK(layer.multiply_adds() == 2 * 3 * 3 * 12);
+  layer.dilation = 2;  // columns -2, 0, 2 around each output
+  CHECK(layer.multiply_adds_inside() == 2 * 3 * 1 * (2 + 2 + 2 + 2));
+  layer.dilation = 1;
+  layer.stride = 2;
+  layer.output_width = 2;  // reach 5 of 4: one column of padding, behind the field
+  CHECK(layer.multiply_adds_inside() == 2 * 3 * 1 * (3 + 2));
+}
+
 TEST_CASE("pass planner: the gradients of a layer have its multiply-adds") {
   ConvolutionShape layer;
   layer.batch = 2;

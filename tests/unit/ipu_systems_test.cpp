@@ -211,11 +211,36 @@ TEST_CASE("systems: where neither file nor key says where optimizer state stands
     return dynamic_cast<const ipu::IpuPlan&>(*plan.family_plan).setup.optimizer_state_offchip;
   };
   CHECK(off_chip("poplar-popart", ""));
-  CHECK_FALSE(off_chip("poplar-tensorflow2", ""));
-  CHECK(off_chip("poplar-tensorflow2", "optimizer_state_offchip = true\n"));
-  CHECK(off_chip("poplar-tensorflow2", "version = \"0.5\"\n"));  // what a version of the library says goes first
+  CHECK(off_chip("poplar-tensorflow2", ""));
+  CHECK_FALSE(off_chip("poplar-tensorflow1", ""));
+  CHECK(off_chip("poplar-tensorflow1", "optimizer_state_offchip = true\n"));
+  CHECK(off_chip("poplar-tensorflow1", "version = \"0.5\"\n"));  // what a version of the library says goes first
   CHECK(contains(to_toml(plan_of(bert_base("pod16", "[3, 3, 3, 3]", 4))),
                  "optimizer_state_offchip = true  # default: software.optimizer_state"));
+}
+
+TEST_CASE("systems: Paddle and TensorFlow 2 divide optimizer state over the replicas unless told otherwise") {
+  const auto plan = [](const std::string& software, int replicas, const std::string& more = "") {
+    return plan_of(bert_base("pod16", "[3, 3, 3, 3]", replicas, more), {"software=\"" + software + "\""});
+  };
+  const auto sharded = [](const Plan& made) {
+    return dynamic_cast<const ipu::IpuPlan&>(*made.family_plan).setup.replicated_tensor_sharding;
+  };
+  CHECK(sharded(plan("poplar-paddle", 4)));
+  CHECK(sharded(plan("poplar-tensorflow2", 4)));
+  CHECK_FALSE(sharded(plan("poplar-popart", 4)));
+  CHECK_FALSE(sharded(plan("poplar-pytorch", 4)));
+  CHECK_FALSE(sharded(plan("poplar-paddle", 4, "replicated_tensor_sharding = false\n")));
+  CHECK_FALSE(sharded(plan("poplar-paddle", 4, "version = \"0.5\"\n")));
+  CHECK(contains(to_toml(plan("poplar-paddle", 4)),
+                 "replicated_tensor_sharding = true  # default: software.replicated_tensor_sharding"));
+  // A default of one replica has no effect, and nobody is told so.
+  CHECK_FALSE(sharded(plan("poplar-paddle", 1)));
+  CHECK_FALSE(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 1), {"software=\"poplar-paddle\""}),
+                       "replicated_tensor_sharding"));
+  CHECK(contains(problems_of(bert_base("pod16", "[3, 3, 3, 3]", 4),
+                             {"software.name=\"poplar-paddle\"", "software.replicated_tensor_sharding=\"maybe\""}),
+                 "is neither on nor off; expected on or off"));
 }
 
 TEST_CASE("systems: a vocabulary is not serialised into more passes than it has rows") {

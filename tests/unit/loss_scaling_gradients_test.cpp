@@ -236,6 +236,9 @@ TEST_CASE("loss scale: what has no loss or no half precision is refused") {
   CHECK(refused(bert("none", "")) ==
         "experiment.toml:2:49: model.head: a \"none\" head has no loss that is modelled; expected a head that is "
         "trained\n");
+  CHECK(refused(toml, {"model.vocab_size=1"}) ==
+        "experiment.toml:2:49: model.head: a choice among one class has no gradients; expected a head that is "
+        "trained\n");
 }
 
 TEST_CASE("loss scale: a network of other blocks than those of transformers has no modelled gradients") {

@@ -117,11 +117,13 @@ TEST_CASE("plan: a system file that names an unknown chip or family is told by i
   std::string chip = shipped;
   chip.replace(chip.find("\"gc200\""), 7, "\"gc300\"");
   CHECK(framed(problems_with_config("systems/odd.toml", chip, "odd"),
-               "systems/odd.toml: chip: no chip is called \"gc300\"; expected one of ", "\n"));
+               "systems/odd.toml:4:8: chip: no chip is called \"gc300\"; expected one of ",
+               ", or the path of a .toml file; did you mean \"gc200\"?\n"));
   std::string family = shipped;
   family.replace(family.find("\"ipu\""), 5, "\"xpu\"");
   const std::string told = problems_with_config("systems/odd.toml", family, "odd");
-  CHECK(told.find("systems/odd.toml: family: no family is called \"xpu\"\n") != std::string::npos);
+  CHECK(told.find("systems/odd.toml:3:10: family: no family is called \"xpu\"; expected one of ipu, rdu") !=
+        std::string::npos);
 }
 
 TEST_CASE("plan: the number of systems is a whole number in range") {
@@ -171,8 +173,22 @@ TEST_CASE("plan: the type of a model is known, or implied by a known class") {
       problems_of_model("{\"architectures\": [\"Odd\"]}"),
       "config.json:1:19: architectures: \"Odd\" is not known and model_type is absent; expected model_type, one of ",
       "\n"));
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": \"BertForMaskedLM\"}") ==
+        "config.json:1:41: architectures: is a string; expected an array of class names\n");
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": [3]}") ==
+        "config.json:1:42: architectures: is an integer; expected a class name\n");
+  CHECK(problems_of_model("{\"model_type\": \"bert\", \"architectures\": null}") == "");
   CHECK(framed(problems_of_model("{}"), "config.json:1:1: model_type: is missing; expected one of ", "\n"));
   CHECK(problems_of_model("{\"architectures\": [\"BertForMaskedLM\"], \"num_hidden_layers\": 12}") == "");
+}
+
+TEST_CASE("plan: a model of images is made for images that it can take") {
+  CHECK(problems_of_model("{\"model_type\": \"efficientnet\", \"image_size\": 31}") ==
+        "config.json:1:46: image_size: images of 31 × 31 are too small for the patches or strides of the model; "
+        "expected at least 32\n");
+  CHECK(problems_of_model("{\"model_type\": \"mobilenet_v3\", \"image_size\": 1}") ==
+        "config.json:1:46: image_size: images of 1 × 1 are too small for the patches or strides of the model; "
+        "expected at least 17\n");
 }
 
 TEST_CASE("plan: a head that the model cannot carry is told, wherever it comes from") {

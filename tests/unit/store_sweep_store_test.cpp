@@ -69,6 +69,18 @@ TEST_CASE("sweep store: rows come back as they were, with units and kinds of val
   CHECK_FALSE(select.step());
 }
 
+TEST_CASE("sweep store: a number that no evaluation gives is told") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("s.sqlite");
+  SweepStore store = SweepStore::open(path, identity());
+  store.add({row(1)});
+  store.database().execute("UPDATE points SET time_s = 9e999");
+  Statement select = store.database().prepare("SELECT time_s FROM points");
+  REQUIRE(select.step());
+  CHECK_THROWS_WITH_AS(select.cell(0), (path + ": a \"time_s\" is not finite, which podsim never writes").c_str(),
+                       StoreError);
+}
+
 TEST_CASE("sweep store: a finished database is one file") {
   const TemporaryFolder folder;
   const std::string path = folder.path("s.sqlite");
@@ -88,14 +100,14 @@ TEST_CASE("sweep store: another sweep, program, shard or schema is refused") {
   SweepStore::open(path, identity("0123456789abcdef")).add({row(1)});
   CHECK(told(path, identity("0123456789abcdef")).empty());
   CHECK(told(path, identity("fedcba9876543210")) ==
-        path + ": holds another sweep (inputs 0123456789ab…, not fedcba987654…); name another file with --out");
+        path + ": holds another sweep (inputs 0123456789ab…, not fedcba987654…); name another file");
   CHECK(told(path, identity("0123456789abcdef", 2, 4)) ==
-        path + ": holds shard 1/1 of this sweep, not 2/4; name another file with --out");
+        path + ": holds shard 1/1 of this sweep, not 2/4; name another file");
   SweepIdentity other = identity("0123456789abcdef");
   other.tool = "podsim 2";
   CHECK(told(path, other) == path +
                                  ": was written by podsim 1, this is podsim 2; rows of two programs are not mixed: "
-                                 "name another file with --out");
+                                 "name another file");
   Database(path, Database::Access::write).execute("PRAGMA user_version = 2");
   CHECK(told(path, identity("0123456789abcdef")) ==
         path + ": has schema 2, written by a newer podsim; expected at most 1");

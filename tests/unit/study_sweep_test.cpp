@@ -172,6 +172,28 @@ TEST_CASE("sweep: faults of its section are told") {
   CHECK(Scene(k_sweep + "[sweep]\nexclude = [\"workload.micro_batch > 3\"]\n").told() ==
         "s.toml:13:12: sweep.exclude: condition 'workload.micro_batch > 3': \"workload.micro_batch\" has no value; "
         "expected an axis or a key of the experiment\n");
+  CHECK(Scene(k_sweep + "[sweep]\nexclude = [\"workload.micro_batch_size > 0\"]\n").told() ==
+        "s.toml:13:12: sweep.exclude: excludes every point; expected conditions that leave points to run\n");
+  CHECK(Scene(k_sweep + "[sweep]\nfoo = 1\n").told() ==
+        "s.toml:13:1: sweep.foo: unknown key; expected one of experiment, axes, zip, exclude, sampling, "
+        "points, seed\n");
+  CHECK(Scene(k_sweep + "[sweep]\nsampling = \"random\"\npoints = 0\n").told() ==
+        "s.toml:14:10: sweep.points: 0 is out of range; expected from 1 to 10000000\n");
+  CHECK(Scene("system = \"pod4\"\n[sweep]\naxes = 3\n").told() ==
+        "s.toml:3:8: sweep.axes: is an integer; expected a table\n");
+}
+
+TEST_CASE("sweep: an axis is of the experiment, and no point stands on it twice") {
+  const std::string base = k_sweep.substr(0, k_sweep.find("[sweep.axes]"));
+  CHECK(Scene(base + "[sweep.axes]\n\"sweep.seed\" = [1, 2]\n").told() ==
+        "s.toml:10:17: sweep.axes.sweep.seed: is a setting of the sweep itself; expected a key of the experiment\n");
+  CHECK(Scene(base + "[sweep.axes]\n\"workload.micro_batch_size\" = [1, 2, 1]\n").told() ==
+        "s.toml:10:38: sweep.axes.workload.micro_batch_size: 1 stands twice; expected each point once\n");
+  const std::string zipped = "[sweep.zip.both]\n\"workload.micro_batch_size\" = [1, 1, 1]\n";
+  const std::string accumulation = "\"ipu.gradient_accumulation_steps\" = ";
+  CHECK(Scene(base + zipped + accumulation + "[4, 16, 4]\n").told() ==
+        "s.toml:10:38: sweep.axes.both: 1 with 4 stands twice; expected each point once\n");
+  CHECK(Scene(base + zipped + accumulation + "[4, 16, 64]\n").sweep().space.size() == 3);
 }
 
 TEST_CASE("sweep: the hash is of what changes results, and the key of inputs alone") {

@@ -106,7 +106,7 @@ TEST_CASE("vit: tokens follow from the image, and its defaults are those of the 
 
 TEST_CASE("vit: an image smaller than a patch is refused, a sequence length has no effect") {
   CHECK(problems_of(k_experiment, {"workload.image_size=15"})
-            .find("workload.image_size: 15 pixels per side are too few for the patches or strides of the model") !=
+            .find("workload.image_size: images of 15 × 15 are too small for the patches or strides of the model") !=
         std::string::npos);
   CHECK(problems_of(k_experiment, {"workload.sequence_length=128"})
             .find("workload.sequence_length: has no effect: the model's tokens follow from workload.image_size") !=

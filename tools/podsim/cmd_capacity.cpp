@@ -2,29 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "models/catalog.hpp"
 #include "sim/study/capacity.hpp"
 #include "sim/units/text.hpp"
+#include "tools/podsim/candidates_input.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
 namespace {
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
 
 std::optional<double> number_option(const Arguments& arguments, std::string_view option) {
   const std::optional<std::string> text = arguments.value(option);
@@ -65,18 +56,6 @@ CapacityGoal goal_from(const Arguments& arguments) {
   return goal;
 }
 
-CapacityCosts costs_from(const Arguments& arguments) {
-  const std::optional<std::string> file = arguments.value("costs");
-  if (!file) return {};
-  Diagnostics diagnostics;
-  const auto text = read_text_file(*file, {"command line", 0, 0}, "--costs", diagnostics);
-  const auto document = text ? parse_toml(*text, *file, diagnostics) : std::nullopt;
-  CapacityCosts costs;
-  if (document) costs = read_capacity_costs(*document, diagnostics);
-  if (diagnostics.has_errors()) throw ConfigError(diagnostics);
-  return costs;
-}
-
 // One target of those on the command line in place of the experiment's own.
 void set_target(const Arguments& arguments, Experiment& experiment) {
   Diagnostics diagnostics;
@@ -105,7 +84,7 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
   const std::optional<std::string> numbers = arguments.value("nodes");
   if (!numbers) return {0};
   std::vector<std::int64_t> nodes;
-  for (const std::string& number : split(*numbers)) {
+  for (const std::string& number : split_at_commas(*numbers)) {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
     if (error != std::errc() || end != number.data() + number.size() || count < 1) {
@@ -117,8 +96,8 @@ std::vector<std::int64_t> nodes_from(const Arguments& arguments) {
 }
 
 std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
-  std::vector<std::string> systems{""};
-  if (const auto names = arguments.value("systems")) systems = split(*names);
+  std::vector<std::string> systems = systems_from(arguments);
+  if (systems.empty()) systems = {""};
   const std::vector<std::int64_t> nodes = nodes_from(arguments);
   std::vector<std::string> files = arguments.words();
   if (files.empty()) files = {""};
@@ -168,6 +147,8 @@ ExitCode cmd_capacity(const Arguments& arguments) {
   const std::string format = choice_option(arguments, "format", {"text", "json"});
   const CapacityGoal goal = goal_from(arguments);
   const CapacityCosts costs = costs_from(arguments);
+  if (goal.budget && !costs.has_prices())
+    throw UsageError("option --budget: no price is known; give --costs FILE.toml");
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   const Capacity capacity =

@@ -6,10 +6,12 @@
 #include <fstream>
 
 #include "models/catalog.hpp"
+#include "sim/core/sha256.hpp"
 #include "sim/study/change_attribution.hpp"
 #include "sim/study/comparison.hpp"
+#include "sim/study/comparison_page.hpp"
 #include "tools/podsim/experiment_input.hpp"
-#include "tools/podsim/output.hpp"
+#include "tools/podsim/page_output.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
@@ -20,7 +22,8 @@ enum class ResultKind { run, validation, sweep };
 struct Result {
   ResultKind kind = ResultKind::run;
   std::string path;
-  Value document;  // not of a sweep
+  Value document;      // not of a sweep
+  std::string inputs;  // what decides it: the text of a file, the hash of a sweep's inputs
 };
 
 bool is_database(const std::string& path) {
@@ -43,7 +46,7 @@ std::string report_in(const std::string& path) {
 
 Result read_result(const std::string& named) {
   const std::string path = report_in(named);
-  if (is_database(path)) return {ResultKind::sweep, path, {}};
+  if (is_database(path)) return {ResultKind::sweep, path, {}, SweepStore::read(path).identity().input_sha256};
   const Place place{"command line", 0, 0};
   Diagnostics diagnostics;
   const auto text = read_text_file(path, place, "", diagnostics);
@@ -62,7 +65,7 @@ Result read_result(const std::string& named) {
                       "`podsim sweep run`");
   }
   if (diagnostics.has_errors() || !document) throw ConfigError(diagnostics);
-  return {is_run ? ResultKind::run : ResultKind::validation, path, std::move(*document)};
+  return {is_run ? ResultKind::run : ResultKind::validation, path, std::move(*document), *text};
 }
 
 Comparison comparison_of(const Result& before, const Result& after, double tolerance, const ConfigFiles& configs) {
@@ -82,10 +85,15 @@ Comparison comparison_of(const Result& before, const Result& after, double toler
   }
   Comparison comparison = compare_runs(before.document, after.document, tolerance);
   const Catalog catalog = make_catalog();
-  for (std::string& sentence : attribute_change(before.document, after.document, catalog, configs)) {
-    comparison.reasons.push_back(std::move(sentence));
-  }
+  ChangeAttribution attribution = attribute_change(before.document, after.document, catalog, configs);
+  comparison.effects = std::move(attribution.effects);
+  comparison.beyond = std::move(attribution.beyond);
   return comparison;
+}
+
+const OptionSpec& format_option() {
+  static const OptionSpec k_option{"format", "NAME", "", false, {"text", "json", "junit", "html", "markdown"}};
+  return k_option;
 }
 
 }  // namespace
@@ -98,11 +106,13 @@ const VerbSpec& compare_spec() {
       "A and B are JSON reports of `run` or `validate`, or databases of `sweep run`. Exit code 1 when something in B "
       "is\n"
       "worse than in A by more than the tolerance: a rate, a latency, a time to train, a verdict, the error of a case.",
-      {{"tolerance", "2%", "largest change that is accepted (default 2%; percentage points of a validation's errors)"},
-       {"strict", "", "exit code 1 for any change beyond the tolerance, better ones too"},
-       {"format", "NAME", "text (default), json or junit"},
-       {"all", "", "print every metric, not only those of the whole or that differ"},
-       {"configs", "DIR", "use this folder in place of the shipped configs"}},
+      joined({{"tolerance", "2%",
+               "largest change that is accepted (default 2%; percentage points of a validation's errors)"},
+              {"strict", "", "exit code 1 for any change beyond the tolerance, better ones too"},
+              format_option(),
+              {"all", "", "print every metric, not only those of the whole or that differ"},
+              {"configs", "DIR", "use this folder in place of the shipped configs"}},
+             page_output_options()),
       {"podsim compare old/report.json new/report.json", "podsim compare old.sqlite new.sqlite --format junit"},
       2};
   return k_spec;
@@ -110,18 +120,23 @@ const VerbSpec& compare_spec() {
 
 ExitCode cmd_compare(const Arguments& arguments) {
   if (arguments.words().size() != 2) throw UsageError("compare takes two results");
-  const std::string format = choice_option(arguments, "format", {"text", "json", "junit"});
+  const PageOutput output(arguments, format_option(), "comparison");
   const std::string text = arguments.value("tolerance").value_or("2%");
   const std::optional<double> tolerance = parse_tolerance(text);
   if (!tolerance) throw UsageError(fmt::format("option --tolerance: \"{}\" is neither like 5% nor like 0.05", text));
-  const Comparison comparison = comparison_of(read_result(arguments.words()[0]), read_result(arguments.words()[1]),
-                                              *tolerance, configs_from(arguments));
-  if (format == "json")
-    print(to_json(comparison));
-  else if (format == "junit")
-    print(to_junit(comparison));
-  else
-    print(to_text(comparison, arguments.has("all")));
+  const Result before = read_result(arguments.words()[0]);
+  const Result after = read_result(arguments.words()[1]);
+  const Comparison comparison = comparison_of(before, after, *tolerance, configs_from(arguments));
+  if (output.is_page()) {
+    output.show(comparison_page(comparison, arguments.words()[0], arguments.words()[1], *tolerance),
+                sha256_hex(before.inputs + after.inputs));
+  } else if (output.format() == "json") {
+    output.show(to_json(comparison));
+  } else if (output.format() == "junit") {
+    output.show(to_junit(comparison));
+  } else {
+    output.show(to_text(comparison, arguments.has("all")));
+  }
   const bool failed = comparison.regressed() || (arguments.has("strict") && comparison.differs());
   return failed ? ExitCode::out_of_tolerance : ExitCode::done;
 }

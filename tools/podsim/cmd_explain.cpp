@@ -8,11 +8,14 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <span>
 
 #include "models/catalog.hpp"
 #include "sim/plan/operator_estimate.hpp"
+#include "sim/report/column_meanings.hpp"
 #include "sim/report/metrics.hpp"
 #include "sim/report/report.hpp"
+#include "sim/report/text_table.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
@@ -70,12 +73,18 @@ class Finder {
   bool matches(std::string_view candidate) {
     candidates_.emplace(candidate);
     const auto is = [&](std::string_view name) {
-      return candidate == name || candidate.ends_with("." + std::string(name));
+      return candidate == name || candidate.ends_with("." + std::string(name)) ||
+             candidate.ends_with(":_" + std::string(name));
     };
     return is(name_) || is(as_key_) || is(as_key_ + "_pct") || is(as_key_ + "_bytes");
   }
   const std::string& name() const { return name_; }
-  std::vector<std::string> candidates() const { return {candidates_.begin(), candidates_.end()}; }
+  // Whole names, and their last parts, which find them too.
+  std::vector<std::string> candidates() const {
+    std::set<std::string> all = candidates_;
+    for (const std::string& candidate : candidates_) all.insert(candidate.substr(candidate.rfind('.') + 1));
+    return {all.begin(), all.end()};
+  }
 
  private:
   std::string name_;
@@ -131,8 +140,10 @@ std::string find_metrics(Finder& finder) {
       if (finder.matches(meaning.name)) text += explain_meaning(meaning);
     }
   }
-  for (const MetricSpec& metric : metrics()) {
-    if (finder.matches(metric.name)) text += explain_metric(metric);
+  for (const std::span<const MetricSpec> all : {metrics(), column_meanings()}) {
+    for (const MetricSpec& metric : all) {
+      if (finder.matches(metric.name)) text += explain_metric(metric);
+    }
   }
   return text;
 }
@@ -143,6 +154,31 @@ std::string find_constants(Finder& finder, const ConfigFiles& configs) {
     if (finder.matches(constant.constant.name)) text += explain_constant(constant);
   }
   return text;
+}
+
+// What can be asked for, with an example of each.
+std::string kinds_text(const ConfigFiles& configs) {
+  const Catalog catalog = make_catalog();
+  std::size_t flags = 0;
+  std::size_t values = metrics().size() + column_meanings().size();
+  for (const auto& family : catalog.families) {
+    flags += family->command_flags().size();
+    values += family->meanings().size();
+  }
+  TextTable table;
+  table.column("kind", Align::left);
+  table.column("names", Align::right);
+  table.column("is", Align::left);
+  table.column("for example", Align::left);
+  const auto row = [&](const char* kind, std::size_t names, const char* is, const char* example) {
+    table.row({kind, names > 0 ? std::to_string(names) : "", is, fmt::format("podsim explain {}", example)});
+  };
+  row("key", all_keys(catalog).size(), "what an experiment may say", "ipu.matmul_proportion");
+  row("flag", flags, "an option of a compile or launch command", "--num-tiles");
+  row("metric", values, "a value, a column or a word of a report", "mfu_pct");
+  row("constant", all_constants(configs).size(), "a figure of a machine or a model", "system.ring.bandwidth");
+  row("op", 0, "how one operator runs", "op \"dense 384x1024x4096\"");
+  return table.text(SIZE_MAX) + "\n`podsim list keys|metrics|constants` names them.\n";
 }
 
 constexpr const char* k_usual_system = "pod4";
@@ -191,14 +227,15 @@ const VerbSpec& explain_spec() {
       "explain",
       "explain [key|flag|metric|constant] NAME [options], explain op OPERATOR [options]",
       "Tell what a key, a flag, a value of the report or a constant means and rests on, or how one operator runs.",
-      "NAME may be the last part alone: mfu_pct. `podsim explain reference` prints every key and constant as "
-      "Markdown.\n"
+      "NAME may be the last part alone, or a word of a report; without one the kinds are listed. `podsim explain\n"
+      "reference` prints every key and constant as Markdown.\n"
       "OPERATOR names a kind and its sizes, as in\n"
       "  conv 4x64x56x56 -> 64 k3 s1 p1 g1    batch x channels x height x width -> channels; kernel, stride, …\n"
       "  dense 384x1024x4096                  rows x inputs x outputs; attention and matmul likewise\n"
       "  embedding 100000x200 n1440           lstm 16x1024 -> 1024 t25      pool 1x64x147x147 k3 s2 p0\n"
       "  reduce 4x3136x8 over1 add            norm 4x64x56x56               elementwise 4x64x56x56\n"
-      "followed by training (the default), inference, or first (no input gradient). Precision and proportion are set "
+      "followed by training (the default), inference, or first (of a convolution: no input gradient). Precision and "
+      "proportion are set "
       "by\n"
       "--set workload.precision=fp16.32 and --set ipu.matmul_proportion=0.3.",
       {{"system", "NAME|FILE", "of an operator: the machine (default: pod4)"},
@@ -216,7 +253,10 @@ const VerbSpec& explain_spec() {
 ExitCode cmd_explain(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words();
   const ConfigFiles configs = configs_from(arguments);
-  if (words.empty()) throw UsageError("nothing to explain: name a key, a flag, a metric, a constant or an operator");
+  if (words.empty()) {
+    print(kinds_text(configs));
+    return ExitCode::done;
+  }
   if (words[0] == "op" || words[0] == "operator") return explain_op(arguments, configs);
   refuse_machine_options(arguments);
   if (words.size() > 2) throw UsageError(fmt::format("unexpected argument \"{}\"", words[2]));

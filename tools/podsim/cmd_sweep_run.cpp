@@ -308,6 +308,10 @@ ExitCode cmd_sweep_run(const Arguments& arguments) {
   for (const char* option : {"tasks", "partition", "sbatch"}) {
     if (arguments.has(option)) throw UsageError(fmt::format("option --{} has no effect without --slurm", option));
   }
+  if (!request.quiet && request.total() == 0) {
+    print_error(fmt::format("warning: --shard: the sweep has {} points, shard {} of {} none of them",
+                            sweep.space.size(), request.shard.number, request.shard.of));
+  }
   if (arguments.has("dry-run")) return dry_run(request, database);
   refuse_endless(arguments, request);
   const InterruptGuard guard;

@@ -20,9 +20,14 @@
 namespace podsim {
 namespace {
 
-std::vector<ReferenceTable> tables_from(const Arguments& arguments, const ConfigFiles& configs) {
+std::vector<std::string> table_files(const Arguments& arguments) {
   std::vector<std::string> files = arguments.values("references");
   files.insert(files.end(), arguments.words().begin(), arguments.words().end());
+  return files;
+}
+
+std::vector<ReferenceTable> tables_from(const Arguments& arguments, const ConfigFiles& configs) {
+  const std::vector<std::string> files = table_files(arguments);
   if (files.empty()) return shipped_references(configs);
   Diagnostics diagnostics;
   std::vector<ReferenceTable> tables;
@@ -73,7 +78,8 @@ const VerbSpec& validate_spec() {
               {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
               {"overlay", "FILE.toml", "constants that replace those shipped", true},
               {"configs", "DIR", "use this folder instead of the configs in the program"},
-              {"evidence", "FILE.csv", "write what `run` takes its evidence from; replaces the file"}},
+              {"evidence", "FILE.csv", "write what `run` takes its evidence from"},
+              {"force", "", "let --evidence replace a file"}},
              interval_options("of the intervals' draws")),
       {"podsim validate --tolerance 15%", "podsim validate --references my-runs.csv --format json"},
       1000};
@@ -85,6 +91,10 @@ ExitCode cmd_validate(const Arguments& arguments) {
   const std::optional<double> tolerance = tolerance_from(arguments);
   constexpr std::int64_t k_draws = 100;  // of every case
   const std::optional<IntervalOptions> drawn = interval_options_from(arguments, k_draws);
+  if (const auto file = arguments.value("evidence")) {
+    refuse_input(*file, table_files(arguments));
+    refuse_overwrite(*file, arguments.has("force"));
+  }
   const ConfigFiles configs = configs_from(arguments);
   const std::vector<ReferenceTable> tables = tables_from(arguments, configs);
   Diagnostics diagnostics;

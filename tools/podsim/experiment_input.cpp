@@ -18,10 +18,6 @@ namespace {
 
 const Place k_command_line{"command line", 0, 0};
 
-std::string report_extension(const std::string& format) {
-  return format == "text" ? "txt" : format == "markdown" ? "md" : format;
-}
-
 }  // namespace
 
 std::vector<OptionSpec> experiment_options() {
@@ -71,6 +67,12 @@ Experiment experiment_from(const Arguments& arguments, const std::string& file, 
                                                                    {"launch", "rdu.launch"}};
   if (file.empty() && !arguments.has("system") && !system_follows)
     throw UsageError("no experiment: give a file, or --system and --model");
+  if (file.ends_with(".json")) {
+    throw UsageError(
+        fmt::format("\"{}\" is JSON, and an experiment is TOML: give an ipu_config.json by --ipu-config "
+                    "and a config.json by --model, with --system",
+                    file));
+  }
   Diagnostics diagnostics;
   Experiment experiment;
   if (!file.empty()) {
@@ -105,6 +107,10 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
 std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
                                               const ConfigFiles& configs) {
   return loss_scaling::outlook_for(plan, experiment.document, catalog, configs, plan.warnings);
+}
+
+std::string report_extension(const std::string& format) {
+  return format == "text" ? "txt" : format == "markdown" ? "md" : format == "junit" ? "xml" : format;
 }
 
 std::string formatted(Report report, const std::string& format, const Timeline* timeline) {
@@ -157,8 +163,10 @@ ReportOutput::ReportOutput(const Arguments& arguments)
         "or markdown");
   }
   if (folder_.empty()) return;
-  refuse_overwrite(folder_ + "/report." + report_extension(format_), arguments.has("force"));
-  refuse_overwrite(folder_ + "/plan.toml", arguments.has("force"));
+  for (const std::string& file : {"report." + report_extension(format_), std::string("plan.toml")}) {
+    refuse_input(folder_ + "/" + file, input_files(arguments));
+    refuse_overwrite(folder_ + "/" + file, arguments.has("force"));
+  }
 }
 
 ExitCode ReportOutput::show(const Plan& plan, const Report& report, const Timeline* timeline) const {

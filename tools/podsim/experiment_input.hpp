@@ -46,6 +46,9 @@ Plan plan_from(const Experiment& experiment, const Catalog& catalog, const Confi
 std::optional<LossScaleOutlook> loss_scale_of(Plan& plan, const Experiment& experiment, const Catalog& catalog,
                                               const ConfigFiles& configs);
 
+// How names of files end: "md" of "markdown".
+std::string report_extension(const std::string& format);
+
 // The report with the program's version, in one of its formats; `timeline` may be null.
 std::string formatted(Report report, const std::string& format, const Timeline* timeline = nullptr);
 

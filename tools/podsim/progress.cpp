@@ -14,6 +14,11 @@ Progress::~Progress() {
   if (written_) std::fputc('\n', stderr);
 }
 
+void Progress::show(std::int64_t done, std::int64_t total) {
+  total_ = total;
+  show(done);
+}
+
 void Progress::show(std::int64_t done) {
   const auto now = Clock::now();
   if (!shown_ || (now - last_ < std::chrono::milliseconds(250) && done < total_)) return;

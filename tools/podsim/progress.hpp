@@ -14,6 +14,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::int64_t done);
+  // With a total that was not known before.
+  void show(std::int64_t done, std::int64_t total);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -68,8 +68,10 @@ void CsvSink::finish() {
 
 std::string merge_sweeps(const std::string& target, const std::vector<std::string>& parts) {
   SweepIdentity identity = SweepStore::read(parts.front()).identity();
-  std::int64_t all = identity.shards;
+  const std::int64_t all = identity.shards;
   refuse_input(target, parts);
+  // Before anything is written: a part that cannot be taken leaves no target behind.
+  for (const std::string& part : parts) SweepStore::read(part).refuse_other_sweep(identity);
   identity.shard = 1;
   identity.shards = 1;
   SweepStore store = SweepStore::open(target, identity);

@@ -13,6 +13,7 @@ const std::vector<Verb>& verbs() {
                                            {sweep_show_spec, cmd_sweep_show},
                                            {sweep_export_spec, cmd_sweep_export},
                                            {sweep_merge_spec, cmd_sweep_merge}}},
+                                         {search_spec, cmd_search},
                                          {capacity_spec, cmd_capacity},
                                          {compare_spec, cmd_compare},
                                          {validate_spec, cmd_validate},

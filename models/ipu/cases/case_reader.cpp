@@ -258,9 +258,14 @@ class RowToExperiment {
 
   void read_state() {
     if (inference_ && network_) return;
-    const bool on_chip = cells_.cell("software").starts_with("poplar-tensorflow");
-    cells_.set("ipu.optimizer_state_offchip", cells_.boolean("optimizer_state_offchip", !on_chip));
-    cells_.set("ipu.replicated_tensor_sharding", cells_.boolean("rts", false));
+    read_state_key("optimizer_state_offchip", "ipu.optimizer_state_offchip", "optimizer_state");
+    read_state_key("rts", "ipu.replicated_tensor_sharding", "replicated_tensor_sharding");
+  }
+
+  // The profile of the software says what an empty cell means.
+  void read_state_key(const char* column, const char* key, const char* constant) {
+    if (cells_.cell(column).empty()) return cells_.took_default(column, fmt::format("as software.{} says", constant));
+    cells_.set(key, cells_.boolean(column, false));
   }
 
   void read_network() {

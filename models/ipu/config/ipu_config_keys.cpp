@@ -173,12 +173,13 @@ void add_memory(std::vector<Key>& keys) {
                           {"loads and stores the state at every update", "takes the state off the tiles, adds code"}}),
                     "true, from 0.6.1 false; without a file and a version as software.optimizer_state says"),
                {{k_first_version, flag(true)}, {{6, 1}, flag(false)}}));
-  keys.push_back(make({"replicated_tensor_sharding",
-                       boolean,
-                       flag(false),
-                       "divide optimizer state over the replicas",
-                       {"reduce-scatter, update of a share and all-gather instead of an all-reduce",
-                        "state divided by the replicas"}}));
+  keys.push_back(with(make({"replicated_tensor_sharding",
+                            boolean,
+                            flag(false),
+                            "divide optimizer state over the replicas",
+                            {"reduce-scatter, update of a share and all-gather instead of an all-reduce",
+                             "state divided by the replicas"}}),
+                      "false; without a file and a version as software.replicated_tensor_sharding says"));
   Key proportion = make({"matmul_proportion",
                          number_or_list,
                          real(0.6),

@@ -159,6 +159,7 @@ class Merger {
     for (const Value::Member& member : section_.members()) {
       if (merged_.table.find(member.key) != nullptr || done_.contains(member.key)) continue;
       const KeyHistory* history = key_history(member.key);
+      if (history != nullptr && history->beyond_ipu_config && member.value.is(Value::Kind::null)) continue;
       if (history == nullptr || history->beyond_ipu_config) {
         merged_.table.add(member.key, member.key_place, member.value);  // unknown ones are check_keys' to tell
       } else {

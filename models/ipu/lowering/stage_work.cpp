@@ -96,6 +96,13 @@ void keep(std::vector<StageStep>& steps, std::size_t begin, Bytes live) {
   steps.back().frees = live;
 }
 
+// What the last forward stage, which turns back at once, holds between its two passes: all that it computed where
+// nothing is recomputed. A transformer that recomputes is counted with one layer here as on its other stages: the
+// memory points that its constants were fitted on are met so.
+bool keeps_whole_stage(const MemoryInputs& inputs) {
+  return !inputs.settings.recompute || inputs.graph.convolutional();
+}
+
 void add_backward(const std::vector<std::size_t>& layer, bool recompute, std::vector<StageStep>& steps) {
   if (recompute) {
     for (const std::size_t block : layer) steps.push_back({WorkPhase::recompute, block, {}, {}});
@@ -198,12 +205,14 @@ std::vector<StageStep> stage_steps(const MemoryInputs& inputs, int training_stag
   if (recompute && !by_layer) {
     for (const std::size_t block : blocks) steps.push_back({WorkPhase::recompute, block, {}, {}});
   }
+  const bool holds_all = last_forward && keeps_whole_stage(inputs);
   const std::vector<std::vector<std::size_t>> layers = layers_of(inputs.graph, blocks);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     const std::size_t first = steps.size();
     add_backward(*layer, by_layer, steps);
-    if (by_layer || !recompute) keep(steps, first, live_in(inputs, *layer));
+    if (!holds_all && (by_layer || !recompute)) keep(steps, first, live_in(inputs, *layer));
   }
+  if (holds_all) keep(steps, 0, live_in(inputs, blocks));
   if (recompute && !by_layer) keep(steps, begin, live_in(inputs, blocks));
   return steps;
 }

@@ -204,6 +204,11 @@ Bytes streamed_state(const PlacedParameters& parameters, const WorkloadSettings&
   return Bytes(optimizer_state_bytes(settings) * parameters.sharded_elements);
 }
 
+std::vector<MemoryAccountEntry> account_ipu(const MemoryInputs& inputs, const OperatorCostModel& costs,
+                                            std::size_t ipu) {
+  return Account(inputs, costs).entries(ipu);
+}
+
 std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs,
                                                             const OperatorCostModel& costs) {
   Account account(inputs, costs);

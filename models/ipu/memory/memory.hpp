@@ -76,5 +76,8 @@ struct MemoryInputs {
 // Entries per IPU of a replica. An upper bound of the simulated peak: the largest activations and the largest
 // temporaries may belong to different instants.
 std::vector<std::vector<MemoryAccountEntry>> account_memory(const MemoryInputs& inputs, const OperatorCostModel& costs);
+// Of one IPU alone. It depends on its own blocks, on its place in the pipeline and on the number of stages only.
+std::vector<MemoryAccountEntry> account_ipu(const MemoryInputs& inputs, const OperatorCostModel& costs,
+                                            std::size_t ipu);
 
 }  // namespace podsim::ipu

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -14,6 +13,7 @@
 
 #include "models/ipu/memory/memory.hpp"
 #include "models/ipu/placement/encoder_decoder_cut.hpp"
+#include "models/ipu/placement/ipu_devices.hpp"
 #include "models/workloads/encoder_decoder.hpp"
 
 namespace podsim::ipu {
@@ -152,17 +152,8 @@ class Changes {
     }
   }
 
-  // Pods fill alike, device counts are powers of two, and stated instances share the replicas out.
   bool can_run(std::int64_t replicas) const {
-    constexpr std::int64_t k_instance_ipus = 64;
-    const SystemConstants& system = ipu_plan_.constants.system;
-    const std::int64_t used = replicas * setup_.ipus_per_replica;
-    const auto reserved = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(used)));
-    if (reserved > system.ipus * plan_.nodes) return false;
-    const bool alike = system.ipus_per_pod % setup_.ipus_per_replica == 0 && used % system.ipus_per_pod == 0;
-    if (used > system.ipus_per_pod && !alike) return false;
-    if (setup_.instances == 0) return true;
-    return replicas % setup_.instances == 0 && setup_.instances * k_instance_ipus >= reserved;
+    return can_reserve(ipu_plan_.constants.system, plan_.nodes, setup_.ipus_per_replica, replicas, setup_.instances);
   }
 
   void add_recomputation() {

@@ -195,7 +195,7 @@ class OperatorEstimator::Estimate {
 
   void convolution(const ConvolutionShape& shape, bool first_layer, double factor) {
     const ConvolutionCostModel& model = model_.convolutions_;
-    const double work = as_double(shape.multiply_adds());
+    const double work = as_double(shape.multiply_adds_inside());
     add("forward", 1, model.plan_forward(shape, execution_), work);
     result_.cost += factor * model.forward(shape, execution_);
     if (!training_) return;

@@ -33,7 +33,7 @@ struct OperatorCost {
   CostByPart cost;
   Bytes bytes;  // of all tiles: tensors, code and temporaries at their peak
   std::vector<NamedPass> passes;
-  FlopCount flop;  // of the passes: a multiply-add is two
+  FlopCount flop;  // of the passes, without padding: a multiply-add is two
 };
 
 // Safe to call from several threads; plans are kept by shape.

@@ -163,6 +163,11 @@ std::optional<OperatorEstimate> answer(const OperatorQuery& query, Diagnostics& 
   estimate.bytes = cost.bytes;
   const FlopRate peak = chip.peak[static_cast<std::size_t>(execution.mode)];
   if (cost.flop > FlopCount()) estimate.peak_share = (cost.flop / estimate.time) / peak;
+  const Bytes memory(chip.tile_memory.count() * chip.tiles);
+  if (estimate.bytes > memory) {
+    estimate.notes.push_back(fmt::format("does not fit: needs {}, {} has {}", format_bytes(estimate.bytes),
+                                         tiles > 0 ? "what is used of the chip" : "the chip", format_bytes(memory)));
+  }
   const double bound = proportion * chip.tile_memory.size().in_base();
   for (const NamedPass& pass : cost.passes) {
     if (pass.plan.cost.temporary.size().in_base() <= bound) continue;

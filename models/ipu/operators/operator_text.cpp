@@ -84,7 +84,9 @@ class Parser {
     }
     double elements = 1;
     for (const std::int64_t size : sizes_) elements *= static_cast<double>(size);
-    if (elements > k_most_multiply_adds) fail(token.column, name, "is more than can be counted");
+    if (elements > k_most_multiply_adds)
+      fail(token.column, name, "is more than can be counted",
+           fmt::format("at most {:.1e} of all sizes together", k_most_multiply_adds));
   }
 
   void read_outputs() {
@@ -128,7 +130,7 @@ class Parser {
       if (name != known.brief && name != known.full) continue;
       if (std::ranges::count(spec_->words, known.word) == 0) continue;
       if (!values_.emplace(known.word, Token{value, token.column}).second) {
-        fail(token.column, std::string(known.full), "is given twice");
+        fail(token.column, std::string(known.full), "is given twice", "it once");
       }
       return;
     }
@@ -144,7 +146,8 @@ class Parser {
     const auto value = whole_number(written->second.text);
     if (value && *value >= least) return *value;
     fail(written->second.column, std::string(name_of(word)),
-         fmt::format("\"{}\" is no whole number from {}", written->second.text, least));
+         fmt::format("\"{}\" is out of range or no whole number", written->second.text),
+         fmt::format("a whole number from {} to {}", least, k_largest_size));
     return fallback;
   }
 

@@ -170,4 +170,15 @@ void check_devices(const IpuConfig& config, const PlacementRequest& request, Pla
   Checker(config, request, placement, diagnostics).run();
 }
 
+bool can_reserve(const SystemConstants& system, std::int64_t systems, std::int64_t ipus_per_replica,
+                 std::int64_t replicas, std::int64_t instances) {
+  const std::int64_t used = replicas * ipus_per_replica;
+  const auto reserved = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(used)));
+  if (reserved > system.ipus * systems) return false;
+  const bool alike = system.ipus_per_pod % ipus_per_replica == 0 && used % system.ipus_per_pod == 0;
+  if (used > system.ipus_per_pod && !alike) return false;
+  if (instances == 0) return true;
+  return replicas % instances == 0 && instances * k_instance_ipus >= reserved;
+}
+
 }  // namespace podsim::ipu

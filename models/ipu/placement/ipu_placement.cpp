@@ -251,6 +251,7 @@ class Checker {
       placement_.replicated_tensor_sharding = true;
       return;
     }
+    if (!sharding.given) return;
     found_.warning(sharding.place, "ipu.replicated_tensor_sharding",
                    "no effect with replication_factor 1: there are no replicas to share the state",
                    "replication_factor above 1");

@@ -224,11 +224,18 @@ class Resolver {
 
   // Without a file or a version to follow, as the software's own examples do.
   void place_optimizer_state(IpuConfig& config) const {
+    if (context_.section.find("config") != nullptr || config.version.known()) return;
+    const SoftwareConstants& software = plan_->constants.software;
     Setting<bool>& off_chip = config.optimizer_state_offchip;
-    const bool follows_library = context_.section.find("config") != nullptr || config.version.known();
-    if (off_chip.given || !off_chip.valid || follows_library) return;
-    off_chip.value = plan_->constants.software.state_off_chip;
-    off_chip.origin = "default: software.optimizer_state";
+    if (!off_chip.given && off_chip.valid) {
+      off_chip.value = software.state_off_chip;
+      const bool own = context_.model_kind.convolution_network() && context_.constants.find(k_network_state);
+      off_chip.origin = fmt::format("default: {}", own ? k_network_state : "software.optimizer_state");
+    }
+    Setting<bool>& sharding = config.replicated_tensor_sharding;
+    if (sharding.given || !sharding.valid || !software.state_sharded) return;
+    sharding.value = true;
+    sharding.origin = fmt::format("default: {}", k_state_sharding);
   }
 
   // The pace of the host processes needs the number of them, and what a sample takes each.

@@ -80,6 +80,8 @@ void read_network_constants(ConstantReader& reader, IpuConstants& constants) {
   }
   if (reader.has(prefix + "update_overhead")) software.update_overhead = reader.time(prefix + "update_overhead");
   if (reader.has(prefix + "call_overhead")) software.call_overhead = reader.time(prefix + "call_overhead");
+  if (reader.has(k_network_state)) software.state_off_chip = read_state_off_chip(reader, k_network_state);
+  software.state_sharded = false;         // no such network was published with it
   software.instance_sample_time.reset();  // that of a sequence is not that of an image
   if (reader.has(k_image_pace)) software.instance_sample_time = reader.time(k_image_pace);
   constants.memory.code_convolution =

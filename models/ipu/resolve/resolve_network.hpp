@@ -12,6 +12,9 @@ namespace podsim::ipu {
 // In which one host process makes an image ready.
 inline constexpr const char* k_image_pace = "software.convolution.instance_sample_time";
 
+// Where their optimizer state lives unless said, where it is not where that of other models does.
+inline constexpr const char* k_network_state = "software.convolution.optimizer_state";
+
 // Framework factor, overheads, host pace and code as the software runs such networks (software.convolution.*), where
 // its profile tells; the ring of replicas of one IPU; the cost of their operators.
 void read_network_constants(ConstantReader& reader, IpuConstants& constants);

@@ -14,7 +14,9 @@
       texts: table.written.map((row) => row.cells[index].textContent.trim()),
     };
   };
-  const shorter = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  // Without its middle: names that differ, differ at one of their ends.
+  const shorter = (text, most) => (text.length > most
+    ? text.slice(0, Math.floor(most / 3)) + "…" + text.slice(text.length - Math.floor(2 * most / 3) + 1) : text);
 
   // Ticks at round numbers of KiB, MiB, … where there are bytes.
   const step = (unit, most, ticks) => (unit === "byte" && most > 0 ? 2 ** Math.ceil(Math.log2(most / ticks)) : undefined);
@@ -61,12 +63,18 @@
     const stacked = chart.kind === "stacked";
     const narrow = context.canvas.parentElement.clientWidth < 480;
     const letters = narrow ? 16 : 28;
-    const sums = table.written.slice(0, shown).map((_, row) => values.reduce((sum, each) => sum + each.numbers[row], 0));
-    const most = Math.max(...sums, ...(limit || []).filter((value) => value !== null));
-    if (stacked) page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
+    const ends = [...Array(shown).keys()].flatMap((row) => (stacked
+      ? [values.reduce((sum, each) => sum + each.numbers[row], 0)] : values.map((each) => each.numbers[row])));
+    const most = Math.max(...ends, ...(limit || []).filter((value) => value !== null));
+    if (values.length > 1) {
+      page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
+    } else if (chart.groups !== undefined) {
+      const words = new Map(column(table, chart.groups).texts.slice(0, shown).map((word, row) => [word, chart.rowColours[row]]));
+      page.legend(box, [...words].map(([name, index]) => ({ name, index })));
+    }
     return {
       type: "bar",
-      height: 22 * shown + (stacked ? 46 : 64),
+      height: (stacked ? 22 : 14 * values.length + 8) * shown + (values.length > 1 ? 46 : 64),
       data: {
         labels: labels.texts.slice(0, shown),
         datasets: values.map((series, i) => ({
@@ -77,16 +85,16 @@
             : page.paint(context, chart.colours[i]),
           borderColor: page.css("--ink-soft"),
           borderWidth: stacked ? 0 : 0.5,
-          maxBarThickness: 18,
+          maxBarThickness: values.length > 1 && !stacked ? 12 : 18,
         })),
       },
       options: {
         indexAxis: "y",
         scales: {
           x: {
-            ...axis(unit, chart.logarithmic, stacked ? "" : values[0].name, most, narrow ? 3 : 6), stacked,
+            ...axis(unit, chart.logarithmic, values.length > 1 ? "" : values[0].name, most, narrow ? 3 : 6), stacked,
             suggestedMax: limit ? most : undefined,
-            max: unit === "%" && most > 50 && most < 100.5 ? 100 : undefined,
+            max: unit === "%" && most > 50 && most < 100.5 && Math.min(...ends) >= 0 ? 100 : undefined,
           },
           y: {
             stacked, grid: { display: false },
@@ -98,7 +106,7 @@
           legend: { display: false },
           tooltip: {
             callbacks: {
-              label: (item) => (stacked ? item.dataset.label + ": " : "") + page.text(item.parsed.x, unit),
+              label: (item) => (values.length > 1 ? item.dataset.label + ": " : "") + page.text(item.parsed.x, unit),
               footer: (items) => (limit && limit[items[0].dataIndex] !== null
                 ? "limit " + page.text(limit[items[0].dataIndex], unit) : ""),
             },
@@ -160,10 +168,9 @@
     const up = column(table, chart.values[0]);
     const names = chart.names === undefined ? null : column(table, chart.names).texts;
     const groups = chart.groups === undefined ? null : column(table, chart.groups).texts;
-    const rows = [...across.numbers.keys()].filter((row) => {
-      const [x, y] = [across.numbers[row], up.numbers[row]];
-      return x !== null && y !== null && (!chart.logarithmicX || x > 0) && (!chart.logarithmic || y > 0);
-    });
+    const known = [...across.numbers.keys()].filter((row) => across.numbers[row] !== null && up.numbers[row] !== null);
+    const rows = known.filter((row) => (!chart.logarithmicX || across.numbers[row] > 0) && (!chart.logarithmic || up.numbers[row] > 0));
+    if (rows.length < known.length) note("Not above zero and therefore not drawn: " + (known.length - rows.length) + ".");
     const outside = chart.most === undefined ? 0 : rows.filter((row) => Math.abs(up.numbers[row]) > chart.most).length;
     if (outside > 0) note(outside + (outside === 1 ? " point lies" : " points lie") + " outside the picture.");
     const all = [...new Set(groups ? rows.map((row) => groups[row]) : [up.name])];
@@ -196,7 +203,10 @@
             min: outside ? -chart.most : undefined, max: outside ? chart.most : undefined,
           } },
         plugins: {
-          legend: { labels: { usePointStyle: true, boxWidth: 8, boxHeight: 8, filter: (item) => item.text !== "" } },
+          legend: {
+            display: groups !== null,
+            labels: { usePointStyle: true, boxWidth: 8, boxHeight: 8, filter: (item) => item.text !== "" },
+          },
           tooltip: {
             callbacks: {
               label: (item) => [
@@ -223,7 +233,7 @@
     area.append(canvas);
     let drawn = null;
     const note = (text) => {
-      if (box.querySelector(".note")) return;
+      if ([...box.querySelectorAll(".note")].some((line) => line.textContent === text)) return;
       const line = document.createElement("p");
       line.className = "note";
       line.textContent = text;

@@ -10,6 +10,7 @@
 // point is a quantity; other text has dimension "text".
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,16 +57,17 @@ class ConstantSet {
   void mark_fitted(ConstantId id, std::string source, std::string spread);
 
   std::optional<ConstantId> find(std::string_view name) const;
-  const Constant& operator[](ConstantId id) const { return constants_[id.index()]; }
+  const Constant& operator[](ConstantId id) const { return *constants_.get()[id.index()]; }
   std::size_t size() const { return constants_.size(); }
   std::vector<std::string> names() const;
-  // Copies share their constants until one is changed: sets with the same identity are equal.
+  // Copies share their constants, and all but the changed ones when one is changed: sets with the same identity are
+  // equal.
   const void* identity() const { return constants_.identity(); }
 
  private:
   void insert(Constant constant);
-  SharedVector<Constant> constants_;     // in the order of reading
-  SharedVector<std::uint32_t> by_name_;  // indices into constants_, sorted by name
+  SharedVector<std::shared_ptr<const Constant>> constants_;  // in the order of reading
+  SharedVector<std::uint32_t> by_name_;                      // indices into constants_, sorted by name
 };
 
 // Reads constants for one run and remembers which. A required constant that is absent or of another dimension is a

@@ -4,8 +4,6 @@
 
 #include <stdexcept>
 
-#include "sim/study/evaluate.hpp"
-
 namespace podsim {
 namespace {
 
@@ -49,7 +47,7 @@ VariedRun VariedRuns::run(const Experiment& experiment) {
   try {
     const std::optional<Plan> planned = plan(experiment, run.problem);
     if (!planned) return run;
-    Report report = evaluate_point(*planned, engine_, result_);
+    Report report = evaluate_point(*planned, engine_, storage_);
     run.fits = report.verdict.fits();
     if (!run.fits && unfit_) report = simulate_plan(*planned, engine_, {.merge = true, .unfit = true});
     run.report = std::move(report);

@@ -13,6 +13,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/report/report.hpp"
+#include "sim/study/evaluate.hpp"
 
 namespace podsim {
 
@@ -42,7 +43,7 @@ class VariedRuns {
   Engine engine_;
   std::unique_ptr<PlanCache> cache_;
   int used_ = 0;
-  RunResult result_;
+  PointStorage storage_;
 };
 
 }  // namespace podsim

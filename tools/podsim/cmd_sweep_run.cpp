@@ -298,8 +298,8 @@ ExitCode cmd_sweep_run(const Arguments& arguments) {
                   shard_from(arguments),
                   jobs_from(arguments, engine, !database.empty()),
                   arguments.has("quiet")};
+  request.context.completes = asks_for_loss_scale;
   request.context.complete = [&](const Experiment& point, Plan& plan, Report& report) {
-    if (!asks_for_loss_scale(point)) return;
     const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, point, catalog, configs);
     if (loss_scale) add_loss_scale(*loss_scale, report);
   };

@@ -458,7 +458,7 @@ class Search {
   const ConfigFiles& configs_;
   Engine engine_;
   PlanCache cache_;
-  RunResult run_;
+  PointStorage run_;
   SearchLimits limits_ = task_.limits;
   SearchResult result_;
 };

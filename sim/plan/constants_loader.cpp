@@ -233,7 +233,24 @@ class MachineLoader {
     const std::optional<std::string> text = read_text_file(path, {"command line", 0, 0}, "--overlay", diagnostics_);
     if (!text) return;
     const std::optional<Value> overlay = parse_toml(*text, path, diagnostics_);
-    if (overlay) override_members(*overlay, "");
+    if (!overlay) return;
+    override_members(*overlay, "");
+    mark_fitted(*overlay, "", path);
+  }
+
+  // An overlay may say that it was fitted: all other values that replace a shipped one are just the user's.
+  void mark_fitted(const Value& table, const std::string& prefix, const std::string& file) {
+    for (const Value::Member& member : table.members()) {
+      if (!member.value.is(Value::Kind::table)) continue;
+      const std::string name = prefix.empty() ? member.key : prefix + "." + member.key;
+      const std::optional<ConstantId> id = choice_.constants.find(name);
+      if (id && read_text(member.value, "confidence") == "fitted") {
+        const std::string source = read_text(member.value, "source").value_or("fitted");
+        choice_.constants.mark_fitted(*id, source + "; " + file, read_text(member.value, "spread").value_or(""));
+      } else if (member.value.find("value") == nullptr) {
+        mark_fitted(member.value, name, file);
+      }
+    }
   }
 
   void apply_section(const std::string& section) {
@@ -287,6 +304,13 @@ class MachineLoader {
 };
 
 }  // namespace
+
+ConstantSet with_changes(ConstantSet constants, const std::vector<ConstantChange>& changes) {
+  for (const ConstantChange& change : changes) {
+    if (const auto id = constants.find(change.name)) constants.vary(*id, change.base_value);
+  }
+  return constants;
+}
 
 Value with_machine_tables(Value document) {
   for (const char* section : {"system", "software"}) {

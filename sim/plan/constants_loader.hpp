@@ -10,6 +10,7 @@
 #include "sim/config/config_files.hpp"
 #include "sim/config/constants.hpp"
 #include "sim/config/value.hpp"
+#include "sim/plan/experiment.hpp"
 #include "sim/plan/family.hpp"
 
 namespace podsim {
@@ -25,6 +26,9 @@ struct MachineChoice {
   ConstantSet constants;
   bool complete = false;  // every file was found and read; overrides may still be wrong
 };
+
+// `constants` with the changes applied; those of constants that it does not have are left out.
+ConstantSet with_changes(ConstantSet constants, const std::vector<ConstantChange>& changes);
 
 // `system = "x"` is short for `[system] name = "x"`, and so for software; the rest of the code sees only the table.
 Value with_machine_tables(Value document);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "sim/config/key_spec.hpp"
-#include "sim/core/sha256.hpp"
 #include "sim/plan/constants_loader.hpp"
+#include "sim/plan/inputs_hash.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/plan/settings_reader.hpp"
@@ -15,9 +15,11 @@ namespace {
 
 class PlanMaker {
  public:
-  PlanMaker(Value document, const std::vector<std::string>& overlays, const Catalog& catalog,
-            const ConfigFiles& configs, PlanCache* cache)
-      : overlays_(overlays),
+  // `experiment` without its document.
+  PlanMaker(Value document, const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
+            PlanCache* cache)
+      : overlays_(experiment.overlays),
+        varied_(experiment.varied),
         catalog_(catalog),
         configs_(configs),
         cache_(cache),
@@ -28,6 +30,7 @@ class PlanMaker {
     check_document();
     choose_name();
     choose_machine_once();
+    vary_constants();
     plan_.family = catalog_.family(machine_.family);
     if (plan_.family != nullptr) plan_.family->fill_shared(document_, diagnostics_);
     const bool has_model = read_model();
@@ -102,6 +105,11 @@ class PlanMaker {
     machine_ = known->choice;
     plan_.resolved.insert(plan_.resolved.end(), known->resolved.begin(), known->resolved.end());
     diagnostics_.append(known->diagnostics);
+  }
+
+  void vary_constants() {
+    if (varied_.empty()) return;
+    machine_.constants = shared_.varied(machine_.constants, varied_);
   }
 
   // Sections of other families have no effect here; keys of the own one are the family's to check.
@@ -387,28 +395,11 @@ class PlanMaker {
     const std::vector<std::string> notes =
         plan_.family->costs_model_graph() ? plan_.graph.notes : std::vector<std::string>{};
     for (const std::string& note : notes) plan_.warnings.warning(place, "model.config", note);
-    if (cache_ == nullptr) plan_.inputs_sha256 = hash_of_inputs();
-  }
-
-  std::string hash_of_inputs() const {
-    std::string identity;
-    for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
-      for (const ResolvedKey& key : keys) {
-        // Where a file lies is no input; what it holds is: constants and dimensions follow.
-        if (!key.is_path) identity += key.path + " = " + key.toml_value + "\n";
-      }
-    }
-    for (const std::string& name : plan_.constants.names()) {
-      identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
-    }
-    identity += plan_.family_plan->file_contents();
-    identity += "model_type = " + plan_.shape.type + "\n";
-    for (const auto& [dimension, value] : plan_.shape.dimensions)
-      identity += fmt::format("{} = {}\n", dimension, value);
-    return sha256_hex(identity);
+    if (cache_ == nullptr) plan_.inputs_sha256 = inputs_hash(plan_);
   }
 
   const std::vector<std::string>& overlays_;
+  const std::vector<ConstantChange>& varied_;
   const Catalog& catalog_;
   const ConfigFiles& configs_;
   PlanCache* cache_;  // of earlier plans; null: none
@@ -428,16 +419,16 @@ std::optional<double> constant_value(const Plan& plan, std::string_view name) {
 }
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
-  return PlanMaker(experiment.document, experiment.overlays, catalog, configs, nullptr).make();
+  return PlanMaker(experiment.document, experiment, catalog, configs, nullptr).make();
 }
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
                      PlanCache& cache) {
-  return PlanMaker(experiment.document, experiment.overlays, catalog, configs, &cache).make();
+  return PlanMaker(experiment.document, experiment, catalog, configs, &cache).make();
 }
 
 PlanResult make_plan(Experiment&& experiment, const Catalog& catalog, const ConfigFiles& configs, PlanCache& cache) {
-  return PlanMaker(std::move(experiment.document), experiment.overlays, catalog, configs, &cache).make();
+  return PlanMaker(std::move(experiment.document), experiment, catalog, configs, &cache).make();
 }
 
 }  // namespace podsim

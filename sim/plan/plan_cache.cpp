@@ -71,6 +71,20 @@ ModelGraph PlanCache::graph(const ModelKind& kind, const ModelShape& shape, cons
   return graphs_.back().graph;
 }
 
+ConstantSet PlanCache::varied(const ConstantSet& base, const std::vector<ConstantChange>& changes) {
+  const auto same = [](const ConstantChange& a, const ConstantChange& b) {
+    return a.base_value == b.base_value && a.name == b.name;
+  };
+  for (auto known = varied_.rbegin(); known != varied_.rend(); ++known) {
+    if (known->base.identity() == base.identity() && std::ranges::equal(known->changes, changes, same)) {
+      return known->set;
+    }
+  }
+  forget_oldest(varied_);
+  varied_.push_back({base, changes, with_changes(base, changes)});
+  return varied_.back().set;
+}
+
 ModelGraph graph_of(const FamilyContext& context) {
   if (context.cache == nullptr) return context.model_kind.build(context.shape, context.settings);
   return context.cache->graph(context.model_kind, context.shape, context.settings);

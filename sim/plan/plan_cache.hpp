@@ -63,6 +63,8 @@ class PlanCache {
     if (keys_.empty()) keys_ = make();
     return keys_;
   }
+  // `base` under other values: the same set for the same changes, so that what is made of it is found again.
+  ConstantSet varied(const ConstantSet& base, const std::vector<ConstantChange>& changes);
   // What `family` keeps; null when it keeps nothing.
   const std::shared_ptr<FamilyCache>& of_family(const Family& family);
 
@@ -73,12 +75,18 @@ class PlanCache {
     WorkloadSettings settings;
     ModelGraph graph;
   };
+  struct Varied {
+    ConstantSet base;
+    std::vector<ConstantChange> changes;
+    ConstantSet set;
+  };
   std::vector<KeySpec> keys_;
   std::vector<Settings> settings_;  // the newest last, in all of these
   std::vector<std::unique_ptr<const Machine>> machines_;
   std::vector<MachineFiles> machine_files_;
   std::vector<std::unique_ptr<const Model>> models_;
   std::vector<Graph> graphs_;
+  std::vector<Varied> varied_;
   std::map<const Family*, std::shared_ptr<FamilyCache>> families_;
 };
 

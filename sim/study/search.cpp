@@ -331,7 +331,7 @@ class Search {
       }
       fill = std::max(fill, own);
     }
-    const Report report = evaluate_point(plan, engine_, run_);
+    const Report report = evaluate_point(plan, engine_, storage_);
     SearchPoint point = point_of(report, s);
     point.headroom_pct = 100 * (1 - fill);
     if (std::optional<BrokenLimit> limit = broken_limit(plan, point)) return broken(std::move(*limit));
@@ -458,7 +458,7 @@ class Search {
   const ConfigFiles& configs_;
   Engine engine_;
   PlanCache cache_;
-  PointStorage run_;
+  PointStorage storage_;
   SearchLimits limits_ = task_.limits;
   SearchResult result_;
 };

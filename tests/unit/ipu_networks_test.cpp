@@ -327,3 +327,80 @@ TEST_CASE("ipu networks: activations of a training grow with the images, case 30
     CHECK(plan.family->verdict(plan, false).fits() == fits);
   }
 }
+
+// The U-Net of graphcore/examples vision/unet_medical/tensorflow2, as its benchmark is run.
+const std::string k_unet = R"(
+system = "bow-pod4"
+software = "poplar-tensorflow2"
+[model]
+config = "unet-medical"
+[workload]
+optimizer = "sgd-momentum"
+[ipu]
+ipus_per_replica = 4
+layers_per_ipu = [2, 3, 2, 2]
+replication_factor = 1
+gradient_accumulation_steps = 24
+device_iterations = 10
+matmul_proportion = [0.7, 0.3, 0.45, 0.7]
+)";
+
+TEST_CASE("ipu networks: a U-Net trains on four IPUs, with state on the chip and maps that pass over IPUs between") {
+  const Plan plan = plan_of(k_unet);
+  const ipu::IpuPlan& own = ipu_plan(plan);
+  CHECK_FALSE(own.setup.optimizer_state_offchip);
+  CHECK_FALSE(own.setup.replicated_tensor_sharding);
+  const ipu::Pipeline pipeline = ipu::make_pipeline(plan.graph, own.setup.placement);
+  const auto stash = [&](std::size_t stage) {
+    return ipu::stash_of_stage(plan.graph, plan.settings, own.setup, pipeline.forward()[stage]);
+  };
+  // IPU 1 reads what IPU 0 pooled; the two maps go on to IPU 3, which reads them beside its input. IPU 2 reads two
+  // more.
+  CHECK(stash(1) == Bytes(2 * 140 * 140 * 128));
+  CHECK(stash(2) == Bytes(2 * (56 * 56 * 512 + 56 * 56 * 512 + 104 * 104 * 256)));
+  CHECK(stash(3) == Bytes(2 * (200 * 200 * 128 + 200 * 200 * 128 + 392 * 392 * 64)));
+  // Two maps are held while they pass.
+  const MemoryAccount account = plan.family->memory_account(plan);
+  const Bytes passing(2 * (392 * 392 * 64 + 200 * 200 * 128));
+  for (const MemoryAccountEntry& entry : account.memories[1].entries) {
+    if (entry.category == ipu::k_stash) CHECK(entry.bytes == 5 * stash(1) + passing);
+  }
+  const Ran ran = run_of(k_unet, {"memory.usable_fraction=1"});
+  CHECK(same(ran.step_s(), estimate_of(ran.plan).total().duration().in_base()));
+}
+
+TEST_CASE("ipu networks: a U-Net runs forward on one IPU, a micro-batch of two in less than twice the time") {
+  const std::string one = R"(
+system = "bow-pod4"
+software = "poplar-tensorflow2"
+[model]
+config = "unet-medical"
+[workload]
+mode = "inference"
+[ipu]
+inference_ipus_per_replica = 1
+inference_replication_factor = 4
+inference_device_iterations = 400
+inference_matmul_proportion = 0.4
+)";
+  const Ran single = run_of(one);
+  const Ran pair = run_of(one, {"workload.micro_batch_size=2"});
+  CHECK(single.plan.family->verdict(single.plan, false).fits());
+  CHECK(pair.plan.family->verdict(pair.plan, false).fits());
+  CHECK(pair.step_s() > single.step_s());
+  CHECK(pair.step_s() < 2 * single.step_s());
+}
+
+TEST_CASE("ipu networks: code grows with the different convolutions on an IPU, that of ResNet-50 being the measure") {
+  const auto code = [](const std::string& toml, std::size_t ipu) {
+    const Plan plan = plan_of(toml);
+    const MemoryAccount account = plan.family->memory_account(plan);
+    for (const MemoryAccountEntry& entry : account.memories[ipu].entries) {
+      if (entry.category == ipu::k_code) return entry.bytes;
+    }
+    return Bytes();
+  };
+  CHECK(code(k_one, 0) == Bytes(255'000'000));
+  // Two levels are four convolutions, of the 24 of ResNet-50 that differ; Keras has 317 MB for these.
+  CHECK(code(k_unet, 0) == round_up_bytes(Bytes(40'000'000).size() + Bytes(277'000'000).size() * (4.0 / 24)));
+}

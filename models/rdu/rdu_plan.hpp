@@ -73,7 +73,7 @@ struct CompiledGraph {
   OperatorGraph graph;
   Partition partition;
   std::vector<RuleUse> rule_uses;  // of the fusion rules, at o1
-  std::vector<SectionWork> work;   // by section
+  SharedVector<SectionWork> work;  // by section
   std::vector<SectionTime> times;  // by section
   bool traffic_hidden = false;     // off-chip bytes are taken to cost nothing, see compiled_by_hand
 };
@@ -87,6 +87,8 @@ struct MemoryTiers {
   // Whether sections of a graph type move their tensors, or the state that they update, over the port to DDR.
   bool over_ddr(RduPhase phase) const { return !tensors_in_hbm || (phase >= RduPhase::gradient_norm && !state_in_hbm); }
 };
+
+class CompiledGraphs;
 
 class RduPlan : public FamilyPlan {
  public:
@@ -114,6 +116,8 @@ class RduPlan : public FamilyPlan {
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;
   std::string contents;  // of commands and rules in files
+
+  std::shared_ptr<CompiledGraphs> known_graphs;  // of earlier plans; null: none are kept
 
   // The graph of a training step, of a forward pass, or of the prefill in generation.
   CompiledGraph compiled;

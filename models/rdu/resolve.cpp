@@ -1,6 +1,7 @@
 #include "models/rdu/resolve.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "models/rdu/compile_graphs.hpp"
 #include "models/rdu/rdu_keys.hpp"
@@ -32,9 +33,11 @@ bool build_graphs(Resolution& resolution) {
 
 }  // namespace
 
-std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
+std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics,
+                                      std::shared_ptr<CompiledGraphs> known_graphs) {
   check_keys(context.section, "rdu", rdu_keys(), diagnostics);
   Resolution resolution(context, diagnostics);
+  resolution.plan->known_graphs = std::move(known_graphs);
   ConstantReader reader(context.constants);
   resolution.plan->constants = read_rdu_constants(reader);
   read_and_check_commands(resolution);

@@ -6,6 +6,7 @@
 
 #include "sim/report/human.hpp"
 #include "sim/report/loss_scale_text.hpp"
+#include "sim/report/uncertainty_format.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim {
@@ -153,6 +154,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
     lines.push_back(
         {"Throughput", throughput_text(*report.throughput) + (condition.empty() ? "" : "; only with " + condition)});
   }
+  if (report.interval) lines.push_back({"Interval", interval_headline(report)});
   if (report.engine) {
     lines.push_back(
         {"Step", fmt::format("{} for {} ({})", format_time(report.step_time),

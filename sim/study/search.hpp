@@ -62,8 +62,9 @@ struct SearchScenario {
 
 // The best one as a run.
 struct SearchWinner {
-  Report report;                       // natively simulated
-  std::vector<SearchSetting> changes;  // against the experiment as written
+  Report report;                        // natively simulated
+  std::vector<SearchSetting> settings;  // what it says of every key that some configuration told sets
+  std::vector<SearchSetting> changes;   // against the experiment as written
   std::vector<Deployment> deployment;
   std::string plan_toml;
   std::optional<std::int64_t> native_ps, reference_ps;  // length of the simulated program run; of an audit

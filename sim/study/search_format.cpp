@@ -60,9 +60,9 @@ void add_line(std::string& text, const char* label, const std::string& content) 
 }
 
 // Settings that none of the files says.
-std::string beside_text(const SearchWinner& winner, const SearchPoint& best) {
+std::string beside_text(const SearchWinner& winner) {
   std::vector<std::string> beside;
-  for (const SearchSetting& setting : best.settings) {
+  for (const SearchSetting& setting : winner.settings) {
     const bool said =
         std::ranges::any_of(winner.deployment, [&](const Deployment& file) { return file.keys.contains(setting.key); });
     if (!said && !setting.value.is(Value::Kind::null)) beside.push_back(setting_text(setting));
@@ -113,27 +113,60 @@ std::string winner_text(const SearchResult& result) {
   if (winner.changes.empty()) text += "  none: nothing that was tried is better\n";
   for (const SearchSetting& setting : winner.changes) text += "  " + setting_text(setting) + "\n";
   for (const Deployment& file : winner.deployment) text += fmt::format("\n{}\n{}", file.name, file.text);
-  return text + beside_text(winner, best);
+  return text + beside_text(winner);
 }
 
-bool same(const SearchSetting& a, const SearchSetting& b) {
-  return a.key == b.key && toml_text(a.value) == toml_text(b.value);
+bool same(const Value& a, const Value& b) {
+  const auto number = [](const Value& value) {
+    return value.is(Value::Kind::integer) || value.is(Value::Kind::floating);
+  };
+  if (number(a) && number(b)) return a.as_number() == b.as_number();
+  if (!a.is(Value::Kind::array) || !b.is(Value::Kind::array)) return toml_text(a) == toml_text(b);
+  return std::ranges::equal(a.elements(), b.elements(),
+                            [](const Value& one, const Value& other) { return same(one, other); });
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words{""};
+  for (const char c : text) {
+    if (c == ' ')
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+// Of a command its words that the other does not have, each with the option in front of it.
+std::string words_beyond(const std::string& text, const std::string& other) {
+  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> known = words_of(other);
+  std::vector<std::string> beyond;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    if (std::ranges::count(known, words[w]) > 0) continue;
+    const bool of_option = w > 0 && !words[w].starts_with('-') && words[w - 1].starts_with('-');
+    beyond.push_back(of_option ? words[w - 1] + " " + words[w] : words[w]);
+  }
+  return fmt::format("{}", fmt::join(beyond, " "));
 }
 
 // What a configuration says otherwise than the best one.
 std::string difference_text(const SearchResult& result, const SearchPoint& point) {
   const SearchPoint& best = result.tree.best.front();
+  const std::vector<SearchSetting>& known = result.winner->settings;
   std::vector<std::string> parts;
   if (point.scenario != best.scenario) parts.push_back(result.scenarios[point.scenario].label);
-  if (point.settings.empty()) parts.emplace_back("as written");
+  if (point.settings.empty() && !best.settings.empty()) parts.emplace_back("the experiment as written");
   for (const SearchSetting& setting : point.settings) {
-    if (setting.value.is(Value::Kind::null)) continue;
-    const bool known = std::ranges::any_of(best.settings, [&](const SearchSetting& s) { return same(s, setting); });
-    if (known) continue;
+    const auto other = std::ranges::find(known, setting.key, &SearchSetting::key);
+    if (setting.value.is(Value::Kind::null) || (other != known.end() && same(other->value, setting.value))) continue;
     const std::string name = setting.key.substr(setting.key.find('.') + 1);
-    parts.push_back(fmt::format("{} {}", name, toml_text(setting.value)));
+    const bool command = setting.value.is(Value::Kind::string) && other != known.end();
+    const std::string value =
+        command ? words_beyond(setting.value.as_string(), other->value.as_string()) : toml_text(setting.value);
+    if (!value.empty()) parts.push_back(name + " " + value);
   }
-  return parts.empty() ? "" : fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string points_text(const SearchResult& result, const std::string& heading, const std::vector<SearchPoint>& points,

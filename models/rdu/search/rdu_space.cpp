@@ -308,7 +308,9 @@ std::vector<Deployment> commands_of(const RduPlan& plan) {
   std::vector<Deployment> files;
   for (const char* command : {"compile", "launch"}) {
     const std::string text = text_of(plan, command);
-    if (!text.empty()) files.push_back({fmt::format("{}.sh", command), text + "\n", {fmt::format("rdu.{}", command)}});
+    if (text.empty()) continue;
+    files.push_back({fmt::format("{}.sh", command), text + "\n", {fmt::format("rdu.{}", command)}});
+    if (!plan.written.batch.empty()) files.back().keys.insert("workload.micro_batch_size");
   }
   return files;
 }

@@ -67,19 +67,28 @@ TEST_CASE("ipu networks: a norm costs a third of its start and 2/7 or 3/7 of its
   Operator norm;
   norm.kind = OperatorKind::normalisation;
   norm.elements = 1472 * 700;
-  CHECK(model.cost(norm, {}).total().in_base() == doctest::Approx(21'400 / 3.0 + 200 * 5.95));
+  CHECK(model.cost(norm, {}).total().in_base() == doctest::Approx(21'500 / 3.0 + 200 * 6.15));
   norm.gradient = true;
-  CHECK(model.cost(norm, {}).total().in_base() == doctest::Approx(21'400 / 3.0 + 300 * 5.95));
+  CHECK(model.cost(norm, {}).total().in_base() == doctest::Approx(21'500 / 3.0 + 300 * 6.15));
 }
 
-TEST_CASE("ipu networks: a pooling costs half of both ways in each") {
+TEST_CASE("ipu networks: poolings are planned, and the average before the classifier is a reduction") {
   const Plan plan = plan_of(k_one);
-  const ipu::NetworkCostModel model(ipu_plan(plan).constants.chip, *ipu_plan(plan).constants.operators);
-  const Operator& pool = plan.graph.blocks.front().forward.back();
+  const ipu::OperatorConstants& constants = *ipu_plan(plan).constants.operators;
+  const ipu::NetworkCostModel model(ipu_plan(plan).constants.chip, constants);
+  const ipu::PoolingPlanner poolings(ipu_plan(plan).constants.chip, constants);
+  Operator pool = plan.graph.blocks.front().forward.back();
   REQUIRE(pool.kind == OperatorKind::pooling);
-  const double outputs = 16.0 * 64 * 56 * 56 / 1472;
-  CHECK(model.cost(pool, {}).total().in_base() ==
-        doctest::Approx((6670 + 33.6 * outputs + 0.7 * 4 * outputs) / 2).epsilon(1e-9));
+  CHECK(model.cost(pool, {}).total() == poolings.plan(ipu::pooling_forward(pool.convolution, 2)).cost.total());
+  pool.gradient = true;
+  CHECK(model.cost(pool, {}).total() == poolings.plan(ipu::pooling_gradient(pool.convolution, 2)).cost.total());
+  Operator average;
+  for (const Block& block : plan.graph.blocks) {
+    for (const Operator& op : block.forward) {
+      if (op.kind == OperatorKind::pooling) average = op;
+    }
+  }
+  CHECK(model.cost(average, {}).total().in_base() == doctest::Approx(1050 + 3.25 * 16 * 2048 * 49 / 1472));
 }
 
 TEST_CASE("ipu networks: an image of three channels is read as one of four") {

@@ -34,7 +34,8 @@ class Account {
     const std::vector<int> ipus = place_blocks(in_.graph, in_.setup.placement);
     for (std::size_t block = 0; block < ipus.size(); ++block)
       blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
-    parameters_ = place_parameters(in_.graph, in_.setup, in_.constants);
+    parameters_ = parameters_of(in_);
+    convolutional_ = in_.graph.convolutional();
   }
 
   std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
@@ -56,7 +57,7 @@ class Account {
     entries.push_back({k_temporaries, largest.temporaries, false});
     entries.push_back({k_code, of_mode(code(ipu)), true});
     if (setup.optimizer_state_offchip) entries.push_back({k_host_exchange_code, memory.code_off_chip, true});
-    const bool lump = in_.graph.convolutional();  // the code of such a network is one figure
+    const bool lump = convolutional_;  // the code of such a network is one figure
     if (!lump && (setup.replication_factor > 1 || setup.replicated_tensor_sharding)) {
       entries.push_back({k_global_exchange_code, of_mode(memory.code_replicated), true});
     }
@@ -70,7 +71,7 @@ class Account {
 
   Bytes code(std::size_t ipu) const {
     const MemoryConstants& memory = in_.constants.memory;
-    if (in_.graph.convolutional()) return convolution_code(ipu);
+    if (convolutional_) return convolution_code(ipu);
     Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
     for (const std::size_t block : blocks_[ipu]) {
       const BlockKind kind = in_.graph.blocks[block].kind;
@@ -154,9 +155,15 @@ class Account {
   const OperatorCostModel& costs_;
   std::vector<std::vector<std::size_t>> blocks_;  // by IPU
   std::vector<PlacedParameters> parameters_;      // by IPU
+  bool convolutional_ = false;
 };
 
 }  // namespace
+
+std::vector<PlacedParameters> parameters_of(const MemoryInputs& inputs) {
+  if (inputs.parameters != nullptr) return *inputs.parameters;
+  return place_parameters(inputs.graph, inputs.setup, inputs.constants);
+}
 
 bool is_code(std::string_view category) {
   return category == k_code || category == k_host_exchange_code || category == k_global_exchange_code;

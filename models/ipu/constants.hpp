@@ -110,7 +110,8 @@ struct MemoryConstants {
   double embedding_and_head_layers = 0;  // layers' worth of code of embedding and head together
   Bytes code_off_chip;                   // more when optimizer state is off-chip
   Bytes code_replicated;                 // more when replicated or sharded
-  Bytes code_convolution;                // all of it, in training of a network of convolutions
+  Bytes code_convolution;                // all of it, in training of a network of convolutions on one IPU
+  std::int64_t convolution_kinds = 1;    // convolutions of different shape in that network
   double code_inference_factor = 0;
   Bytes loss_scaling;            // automatic loss scaling, on any IPU
   Bytes loss_scaling_embedding;  // and on the IPU of the embedding

@@ -23,6 +23,7 @@
 #include "models/ipu/search/inference_space.hpp"
 #include "models/ipu/search/search_settings.hpp"
 #include "models/ipu/search/training_space.hpp"
+#include "models/workloads/unet.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -50,13 +51,14 @@ std::shared_ptr<FamilyCache> IpuFamily::make_cache() const {
 }
 
 std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
-  if (context.model_kind.type() == "unet") {
-    diagnostics.error(context.section.place(), "model.config",
-                      "feature maps of a unet pass over the layers between, which placements on IPUs do not carry",
-                      "another model, or an RDU system");
+  const std::string_view type = context.model_kind.type();
+  if (type == "unet" && unet_sides(context.shape, context.settings.image_size).empty()) {
+    diagnostics.error(context.section.place(), "workload.image_size",
+                      fmt::format("{} pixels cannot be halved {} times, once per level", context.settings.image_size,
+                                  context.shape["depth"]),
+                      unet_sizes_in_words(context.shape));
     return nullptr;
   }
-  const std::string_view type = context.model_kind.type();
   if (type == "matmul" || type == "relu") {
     diagnostics.error(context.section.place(), "model.config", "a single operator is not placed on IPUs",
                       "a whole model, or an RDU system");

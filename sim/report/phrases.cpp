@@ -111,14 +111,6 @@ bool is_default(const Report& report, std::string_view path) {
                      [&](const ResolvedKey& key) { return key.path == path && key.origin.starts_with("default"); });
 }
 
-// The change that mends every broken limit; empty: none does, or they want different ones.
-std::string shared_remedy(const Verdict& verdict) {
-  if (verdict.broken.empty()) return {};
-  const std::string& remedy = verdict.broken.front().remedy;
-  const bool shared = std::ranges::all_of(verdict.broken, [&](const BrokenLimit& b) { return b.remedy == remedy; });
-  return shared ? remedy : std::string();
-}
-
 }  // namespace
 
 std::string spoken(CostCategory category) {
@@ -196,6 +188,13 @@ std::string broken_limit_text(const BrokenLimit& broken) {
   return limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy);
 }
 
+std::string shared_remedy(const Verdict& verdict) {
+  if (verdict.broken.size() < 2) return {};
+  const std::string& remedy = verdict.broken.front().remedy;
+  const bool shared = std::ranges::all_of(verdict.broken, [&](const BrokenLimit& b) { return b.remedy == remedy; });
+  return shared ? remedy : std::string();
+}
+
 std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   std::vector<std::string> lines;
   std::vector<std::string> remedies;
@@ -213,7 +212,6 @@ std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (shared.empty() && !remedies[i].empty()) lines[i] += "; try " + remedies[i];
   }
-  if (!shared.empty()) lines.push_back("for all of them, try " + shared);
   return lines;
 }
 

@@ -58,7 +58,11 @@ std::string head(const Report& report) {
 }
 
 std::string broken_limits(const Verdict& verdict) {
-  return verdict.broken.size() < 2 ? "" : heading("Why it does not fit") + lines_text(broken_limit_lines(verdict));
+  if (verdict.broken.size() < 2) return "";
+  std::vector<std::string> lines = broken_limit_lines(verdict);
+  const std::string remedy = shared_remedy(verdict);
+  if (lines.size() > 1 && !remedy.empty()) lines.push_back("for all of them, try " + remedy);
+  return heading("Why it does not fit") + lines_text(lines);
 }
 
 std::string batch_text(const Report& report) {

@@ -156,6 +156,13 @@ TEST_CASE("rdu section: a request must fit the compiled cache, and only HBM chip
         "rdu.orchestration: the hardware of this chip does not launch sections; expected \"software\"");
 }
 
+TEST_CASE("rdu section: a batch that RDUs and their halves cannot share is refused") {
+  tells(training("python app.py compile -b 2 --n-chips 2 --tensor-parallel batch --pef-name=p"), {},
+        "workload.micro_batch_size: 2 does not divide among 4 copies of half an RDU or more; expected a multiple of 4, "
+        "or "
+        "fewer tiles");
+}
+
 TEST_CASE("rdu section: all tiles of an SN30 are two copies that share the batch") {
   const Plan plan = plan_of(training("python app.py compile -b 16 -o3 --num-tiles 8 --pef-name=p"));
   CHECK(setup_of(plan).parts == 2);

@@ -15,6 +15,15 @@
 
 namespace podsim {
 
+namespace {
+
+const OptionSpec& engine_option() {
+  static const OptionSpec k_option{"engine", "NAME", "the reference, or the fast one", false, {"simgrid", "native"}};
+  return k_option;
+}
+
+}  // namespace
+
 const VerbSpec& run_spec() {
   static const VerbSpec k_spec{
       "run",
@@ -22,7 +31,7 @@ const VerbSpec& run_spec() {
       "Simulate an experiment and report time, fit and bottleneck.",
       "EXPERIMENT is a file, or one of `podsim list experiments`. Exit code 3 when it does not fit.",
       joined(joined(experiment_options(),
-                    {{"engine", "NAME", "simgrid (reference, default) or native (fast)"},
+                    {engine_option(),
                      report_format_option(),
                      {"out", "DIR", "also write the report and plan.toml there"},
                      {"view", "TABLE",
@@ -44,7 +53,7 @@ const VerbSpec& run_spec() {
 }
 
 ExitCode cmd_run(const Arguments& arguments) {
-  const std::string engine_name = choice_option(arguments, "engine", {"simgrid", "native"});
+  const std::string engine_name = choice_option(arguments, engine_option());
   const std::string trace_file = arguments.value("trace").value_or("");
   const std::optional<std::int64_t> seed = integer_option(arguments, "seed");
   const std::optional<IntervalOptions> drawn = interval_options_from(arguments, IntervalOptions().draws);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <map>
 
 namespace podsim::ipu {
 namespace {
@@ -412,8 +412,8 @@ const std::vector<KeySpec>& ipu_config_keys() {
 }
 
 const KeyHistory* key_history(std::string_view path) {
-  static const std::unordered_map<std::string_view, const KeyHistory*> k_by_path = [] {
-    std::unordered_map<std::string_view, const KeyHistory*> index;
+  static const std::map<std::string_view, const KeyHistory*> k_by_path = [] {
+    std::map<std::string_view, const KeyHistory*> index;
     for (const Key& key : all_keys()) index.emplace(key.history.path, &key.history);
     return index;
   }();

@@ -1,6 +1,8 @@
 #pragma once
 // The figures of whole operators around their passes, read once from the constant set (cost.operators).
 
+#include <cstdint>
+
 #include "models/ipu/operators/pass_constants.hpp"
 
 namespace podsim::ipu {
@@ -39,16 +41,31 @@ struct ReductionConstants {
   friend bool operator==(const ReductionConstants&, const ReductionConstants&) = default;
 };
 
+// Turns of a worker.
+struct PoolingDirection {
+  double start = 0;
+  double next_group = 0;  // of channels, per kernel position, after the first
+  double word = 0;        // of channels, for the first position along a row
+  double element = 0;     // for each further one
+  friend bool operator==(const PoolingDirection&, const PoolingDirection&) = default;
+};
+
 struct PoolingConstants {
-  Cycles launch;
-  Cycles output_element;  // on one tile, forward and backward
-  Cycles input_element;
+  Cycles launch;  // per direction
+  Cycles supervisor;
+  double group = 0;           // turns per group of channels
+  double row = 0;             // per part of a row
+  double position = 0;        // per kernel position of that part
+  double position_group = 0;  // and per group of channels
+  PoolingDirection forward;
+  PoolingDirection gradient;
   friend bool operator==(const PoolingConstants&, const PoolingConstants&) = default;
 };
 
+// Operations of one step beside its products, counted in the library.
 struct RecurrentConstants {
-  Cycles forward_step;  // fixed, beside the products
-  Cycles training_step;
+  std::int64_t forward_operations = 0;
+  std::int64_t training_operations = 0;  // forward and backward
   friend bool operator==(const RecurrentConstants&, const RecurrentConstants&) = default;
 };
 
@@ -91,6 +108,7 @@ struct OperatorConstants {
   EmbeddingConstants embedding;
   ReductionConstants reduction;
   PoolingConstants pooling;
+  Cycles recurrent_launch;  // per operation of a step
   RecurrentConstants lstm;
   RecurrentConstants gru;
   NormConstants norm;

@@ -41,7 +41,9 @@ void read_batch(Resolution& resolution) {
   RduSetup& setup = resolution.setup();
   setup.batch = resolution.context.settings.micro_batch_size;
   // What the compile command says itself is checked with it, except in Model Zoo's spelling.
-  const bool checked = compile.batch_size.given && sound(compile.batch_size) &&
+  const CopySize size = copy_size(compile, resolution.system);
+  const bool refused = setup.batch % size.rdus != 0 || (size.halves_batch && setup.batch % 2 != 0);
+  const bool checked = refused && compile.batch_size.given && sound(compile.batch_size) &&
                        compile.batch_size.value == setup.batch && compile.line.spelling != Spelling::overrides;
   const bool uneven = setup.tensor_parallel == TensorParallel::batch && setup.batch % setup.parts != 0;
   if (uneven && !resolution.commands.compile_given) {

@@ -212,12 +212,13 @@ std::string json_inside_script(const std::string& json) {
 std::string html_table(const PageSection& section, const std::string& id) {
   const Table& table = *section.table;
   std::vector<bool> numeric;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) numeric.push_back(is_numeric(table, c) || (section.heat && c > 0));
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    numeric.push_back(is_numeric(table, c) || (section.heat && c > 0));
   const Shades shades(section);
   const bool is_long = table.rows.size() > k_most_written;
   const std::size_t written = is_long ? k_written_of_more : table.rows.size();
-  std::string text = fmt::format("<div><div class=\"table\"><table id=\"{}\" aria-label=\"{}\"{}>", id, html_escaped(section.title),
-                                 section.heat ? " class=\"heat\"" : "");
+  std::string text = fmt::format("<div><div class=\"table\"><table id=\"{}\" aria-label=\"{}\"{}>", id,
+                                 html_escaped(section.title), section.heat ? " class=\"heat\"" : "");
   text += head_html(table, numeric) + "<tbody>\n";
   for (std::size_t r = 0; r < written; ++r) text += row_html(table, table.rows[r], numeric, shades);
   text += "</tbody></table></div>\n";

@@ -84,23 +84,22 @@ std::vector<Field> fields_of(const Capacity& capacity, const CapacityCosts& cost
     const CapacityRow& row = capacity.rows[r];
     const bool planned = row.devices > 0;
     const auto count = [&](std::int64_t value) { return planned ? Cell(value) : Cell(); };
-    const std::vector<Cell> cells{
-        label_of(capacity, row),
-        standing(capacity, r),
-        row.misses.empty() ? Cell() : Cell(fmt::format("{}", fmt::join(row.misses, "; "))),
-        base(time_of(row)),
-        number(row.tokens_per_s_per_user),
-        row.systems,
-        count(row.devices),
-        count(row.idle_devices),
-        count(row.hosts),
-        row.samples_per_s > 0 ? Cell(row.samples_per_s) : Cell(),
-        row.checkpoints ? base(row.training) : Cell(),
-        row.checkpoints ? Cell(100 * row.checkpoints->goodput) : Cell(),
-        row.checkpoints ? Cell(row.checkpoints->interval.in_base()) : Cell(),
-        row.power ? Cell(row.power->in_base() / 1000) : Cell(),
-        row.energy && row.time ? Cell(row.energy->in_base() / k_kilowatt_hour) : Cell(),
-        number(row.cost)};
+    const std::vector<Cell> cells{label_of(capacity, row),
+                                  standing(capacity, r),
+                                  row.misses.empty() ? Cell() : Cell(fmt::format("{}", fmt::join(row.misses, "; "))),
+                                  base(time_of(row)),
+                                  number(row.tokens_per_s_per_user),
+                                  row.systems,
+                                  count(row.devices),
+                                  count(row.idle_devices),
+                                  count(row.hosts),
+                                  row.samples_per_s > 0 ? Cell(row.samples_per_s) : Cell(),
+                                  row.checkpoints ? base(row.training) : Cell(),
+                                  row.checkpoints ? Cell(100 * row.checkpoints->goodput) : Cell(),
+                                  row.checkpoints ? Cell(row.checkpoints->interval.in_base()) : Cell(),
+                                  row.power ? Cell(row.power->in_base() / 1000) : Cell(),
+                                  row.energy && row.time ? Cell(row.energy->in_base() / k_kilowatt_hour) : Cell(),
+                                  number(row.cost)};
     for (std::size_t c = 0; c < cells.size(); ++c) fields[c].cells.push_back(cells[c]);
   }
   return fields;
@@ -195,7 +194,8 @@ std::vector<PageFact> facts_of(const Capacity& capacity, const CapacityGoal& goa
     std::string takes = counted(row.devices, "device");
     if (row.hosts > 0) takes += ", " + counted(row.hosts, "host");
     if (row.power) takes += ", " + plain_power(*row.power);
-    if (row.cost) takes += fmt::format(", {} {}{}", human_number(*row.cost), costs.currency, row.time ? "" : " per hour");
+    if (row.cost)
+      takes += fmt::format(", {} {}{}", human_number(*row.cost), costs.currency, row.time ? "" : " per hour");
     facts.push_back({"It takes", takes});
   }
   facts.push_back({"Goals", goals_text(goal, costs, capacity)});

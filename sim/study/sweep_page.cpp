@@ -93,9 +93,10 @@ void add_best_facts(SweepStore& store, const SweepMetric& metric, std::vector<Pa
   const std::vector<Cell> values(row.begin() + 1, row.begin() + 1 + static_cast<std::ptrdiff_t>(inputs));
   // A metric that is an input stands among them.
   const auto column = std::ranges::find(best.columns, metric.column, &Column::name) - best.columns.begin();
-  facts.push_back({"Best", fmt::format("{} {}, point {}",
-                                       cell_text(row[static_cast<std::size_t>(column)], page_column(store, metric.column)),
-                                       spoken(store, metric), csv_text(row.front())),
+  facts.push_back({"Best",
+                   fmt::format("{} {}, point {}",
+                               cell_text(row[static_cast<std::size_t>(column)], page_column(store, metric.column)),
+                               spoken(store, metric), csv_text(row.front())),
                    Tone::good});
   facts.push_back({"To run it", options_of(store, values)});
 }
@@ -115,8 +116,9 @@ std::vector<PageFact> facts_of(SweepStore& store, const SweepQuestions& question
   const std::vector<AuditRow> audit = store.audit();
   if (!audit.empty()) {
     const AuditVerdict verdict = judge_audit(audit);
-    facts.push_back({"Checked", fmt::format("{} run again on the reference engine, largest difference {:.2g}",
-                                            counted_points(std::ssize(audit)), verdict.largest_difference),
+    facts.push_back({"Checked",
+                     fmt::format("{} run again on the reference engine, largest difference {:.2g}",
+                                 counted_points(std::ssize(audit)), verdict.largest_difference),
                      verdict.beyond > 0 ? Tone::bad : Tone::plain});
   }
   return facts;
@@ -260,13 +262,15 @@ std::pair<std::size_t, std::size_t> best_place(const Table& table, Better better
 
 PageSection pivot_section(SweepStore& store, const SweepQuestions::Pivot& pivot) {
   const Table whole = pivot_table(store, pivot.rows, pivot.columns, pivot.metric, true);
-  PageSection section{sentence_case(fmt::format("{} by {} and {}", spoken(store, pivot.metric), pivot.rows, pivot.columns)),
-                      {},
-                      {},
-                      {}};
-  section.notes.push_back(fmt::format("Down: {}; across: {}. Each cell is the best of its points; the best of all is "
-                                      "framed, hatched cells have no point that works.",
-                                      pivot.rows, pivot.columns));
+  PageSection section{
+      sentence_case(fmt::format("{} by {} and {}", spoken(store, pivot.metric), pivot.rows, pivot.columns)),
+      {},
+      {},
+      {}};
+  section.notes.push_back(
+      fmt::format("Down: {}; across: {}. Each cell is the best of its points; the best of all is "
+                  "framed, hatched cells have no point that works.",
+                  pivot.rows, pivot.columns));
   const auto [best_row, best_column] = best_place(whole, pivot.metric.better);
   const std::vector<std::size_t> rows = kept(whole.rows.size(), k_most_down, best_row);
   std::vector<std::size_t> columns = kept(whole.columns.size() - 1, k_most_across, best_column - 1);
@@ -288,9 +292,8 @@ PageSection pivot_section(SweepStore& store, const SweepQuestions::Pivot& pivot)
 
 PageSection values_section(SweepStore& store, const SweepMetric& metric) {
   PageSection section{"Value by value", {"The best that each value of an input can reach."}, {}, {}};
-  Table table{"values",
-              {{"setting", ""}, {"points", ""}, {"work", ""}, page_column(store, metric.column), {"input", ""}},
-              {}};
+  Table table{
+      "values", {{"setting", ""}, {"points", ""}, {"work", ""}, page_column(store, metric.column), {"input", ""}}, {}};
   Chart chart{.kind = ChartKind::bars, .labels = 0, .values = {3}};
   chart.groups = 4;
   constexpr std::array<int, 5> k_colours{0, 2, 6, 5, 7};

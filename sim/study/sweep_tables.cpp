@@ -83,9 +83,8 @@ std::string order_of_values(const std::string& input) {
 // The distinct values of an input, each with its place in their order.
 std::map<Cell, std::size_t> values_of(SweepStore& store, const std::string& input) {
   std::map<Cell, std::size_t> places;
-  Statement select =
-      store.database().prepare(fmt::format("SELECT {0} FROM points GROUP BY {0} ORDER BY {1}", sql_name(input),
-                                           order_of_values(input)));
+  Statement select = store.database().prepare(
+      fmt::format("SELECT {0} FROM points GROUP BY {0} ORDER BY {1}", sql_name(input), order_of_values(input)));
   while (select.step()) places.emplace(select.cell(0), places.size());
   return places;
 }

@@ -65,8 +65,10 @@ TEST_CASE("trace: what is against the format is found") {
   CHECK(contains(first_problem(slice("0", "2") + "},{" + slice("1", "2")), "overlaps one that ends at 2000000 ps"));
   CHECK(contains(first_problem(slice("0", "-1")), "dur is no time from 0 on"));
   CHECK(contains(first_problem(slice("\"0\"", "1")), "ts is no time from 0 on"));
-  CHECK(contains(first_problem(R"("ph":"X","pid":1,"tid":2,"name":"s","cat":"c","ts":0,"dur":1)"), "track 1, 2 has no"));
-  CHECK(contains(first_problem(R"("ph":"C","pid":2,"tid":0,"name":"m","ts":0,"args":{"bytes":1})"), "process 2 has no"));
+  CHECK(
+      contains(first_problem(R"("ph":"X","pid":1,"tid":2,"name":"s","cat":"c","ts":0,"dur":1)"), "track 1, 2 has no"));
+  CHECK(
+      contains(first_problem(R"("ph":"C","pid":2,"tid":0,"name":"m","ts":0,"args":{"bytes":1})"), "process 2 has no"));
   CHECK(contains(first_problem(R"("ph":"C","pid":1,"tid":0,"name":"m","ts":0,"args":{})"), "a counter without values"));
   CHECK(contains(first_problem(R"("ph":"Z","pid":1,"tid":0,"name":"m")"), "an event of kind Z"));
   CHECK(contains(first_problem(slice("0", "1") + R"(,"cname":"pink")"), "unknown colour pink"));

@@ -138,8 +138,9 @@ class Check {
   void check_slices() {
     for (auto& [track, slices] : slices_) {
       // Of two that begin together the longer one is the outer one.
-      std::sort(slices.begin(), slices.end(),
-                [](const auto& a, const auto& b) { return std::pair(a.first, -a.second) < std::pair(b.first, -b.second); });
+      std::sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first, -a.second) < std::pair(b.first, -b.second);
+      });
       std::vector<std::int64_t> ends;
       for (const auto& [begin, end] : slices) {
         while (!ends.empty() && ends.back() <= begin) ends.pop_back();

@@ -27,6 +27,7 @@ struct InferenceSetup {
   OutputMode output = OutputMode::all;
   Bytes results;                   // of one micro-batch, handed to the host
   std::int64_t output_tokens = 0;  // of a request in generation, each a host call; 0: no generation
+  friend bool operator==(const InferenceSetup&, const InferenceSetup&) = default;
 };
 
 // The keys of an IPUConfig that a run depends on, resolved for its mode. Inference has no gradients: accumulation 1, no
@@ -65,6 +66,7 @@ struct RunSetup {
   bool recomputes_in_segments() const { return recompute_segments != 0; }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
+  friend bool operator==(const RunSetup&, const RunSetup&) = default;
 };
 
 // By which of several keys the experiment says a thing: a change is only heeded in the same words.
@@ -81,7 +83,7 @@ struct PreparedPlan;
 
 class IpuPlan : public FamilyPlan {
  public:
-  std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
+  std::vector<ResolvedKey> resolved() const override;
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
 
   RunSetup setup;
@@ -89,14 +91,17 @@ class IpuPlan : public FamilyPlan {
   IpuConstants constants;
   std::shared_ptr<const OperatorCostModel> costs;        // with its cache of matmul plans
   std::shared_ptr<SharedParts> parts;                    // what it shares with other plans; never null
-  const void* constants_identity = nullptr;              // of their source, as long as `parts` live
   mutable std::shared_ptr<const PreparedPlan> prepared;  // once somebody asked for it: see SharedParts::prepared
   PodShape pod;
-  std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run
-  std::string version_note;          // of a version that nobody knows, in words; else empty
-  std::string followed_output_mode;  // one that the library does not use in inference; else empty
-  std::vector<double> slowdown;      // by device
+  std::int64_t evaluation_ipus = 0;      // that the inference settings would reserve beside a training run
+  std::string version_note;              // of a version that nobody knows, in words; else empty
+  std::string followed_output_mode;      // one that the library does not use in inference; else empty
+  bool accumulation_by_default = false;  // nobody wrote how many micro-batches are accumulated
+  std::vector<double> slowdown;          // by device
+  // In this order: of other sections and networks; of the [ipu] table; what is settled last.
   std::vector<ResolvedKey> resolved_keys;
+  std::shared_ptr<const std::vector<ResolvedKey>> config_keys;  // never null
+  std::vector<ResolvedKey> last_keys;
   std::vector<ConstantId> constant_ids;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct SectionCapacity {
   Bytes resident_update;            // of an optimizer operator
   std::int64_t tiles_per_call = 0;  // an operator works on tensors in so many pieces
   double retry_factor = 0;          // by which the compiler lowers the factors after a failure
+  friend bool operator==(const SectionCapacity&, const SectionCapacity&) = default;
 };
 
 // Consecutive operators of the same pattern and instance are one section at o1, as far as their weights fit the chip
@@ -66,13 +68,28 @@ struct PlacementFailure {
 };
 
 struct Partition {
-  std::vector<RduSection> sections;  // in execution order
-  ResourceFactors factors;           // that the compiler ended with, at most 1
-  int retries = 0;                   // with lower factors, as the first ones were above what is there
+  SharedVector<RduSection> sections;  // in execution order
+  ResourceFactors factors;            // that the compiler ended with, at most 1
+  int retries = 0;                    // with lower factors, as the first ones were above what is there
   std::optional<PlacementFailure> failure;
   std::int64_t unique_sections() const;
 };
 
+// Limits of this tool, not of a machine: a step beyond them would fill gigabytes and take minutes, where the largest
+// models at o0 have some ten thousands of either.
+inline constexpr std::size_t k_most_operators = 200'000;
+inline constexpr double k_most_sections = 200'000;
+
+enum class SectionFill : std::uint8_t { compute_units, weights };  // what the sections are full of
+
+// what(): "would make 2.5e+08 sections; at most 200,000 are simulated".
+class TooManySections : public std::range_error {
+ public:
+  TooManySections(double sections, SectionFill full_of);
+  SectionFill fills;
+};
+
+// Throws TooManySections, and std::range_error on more than k_most_operators.
 // Fails (Partition::failure) when an operator cannot be placed; the sections stand all the same. Factors must be
 // positive.
 Partition make_partition(const OperatorGraph& graph, const PartitionOptions& options, const SectionCapacity& capacity);

@@ -1,12 +1,13 @@
 #pragma once
-// Values and lines as people read them, beside what units/text.hpp writes: thousands grouped by commas, percentages,
-// widths of UTF-8 text. Independent of locales.
+// Values and lines as people read them, beside what units/text.hpp writes: percentages, widths of UTF-8 text.
+// Independent of locales.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/units/counts.hpp"
 #include "sim/units/sim_time.hpp"
 
 namespace podsim {
@@ -19,7 +20,6 @@ std::string human_number(double value);       // "12,288", "263.4", "0.01234"
 std::string human_percent(double percent);    // "61.2 %"
 std::string human_share(double share);        // "61.2 %", small ones by their digits: "0.00031 %"
 std::string human_power(double value);        // of two: "2^12"; else in single precision: "50000"; "infinite"
-std::string grouped(std::int64_t value);      // "12,288"
 
 // How many columns a UTF-8 text takes when every character takes one.
 std::size_t text_width(std::string_view text);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/report/report.hpp"
+#include "sim/units/counts.hpp"
 
 namespace podsim {
 
@@ -21,7 +22,10 @@ std::vector<HeadLine> head_lines(const Report& report);
 std::string subtitle_text(const Report& report);
 // "sram on device0 needs 1.2 GiB, has 624 MiB; try …": the remedy where there is one.
 std::string broken_limit_text(const BrokenLimit& broken);
-// A line for each kind of limit that is broken, with the cheapest remedy.
+// The one change that mends every broken limit; empty: none does, they want different ones, or there is one limit
+// alone.
+std::string shared_remedy(const Verdict& verdict);
+// A line for each kind of limit that is broken, with the cheapest remedy where several lines do not share it.
 std::vector<std::string> broken_limit_lines(const Verdict& verdict);
 std::vector<std::string> batch_lines(const Report& report);
 std::string training_line(const TimeToTrain& training);
@@ -30,8 +34,6 @@ std::string engine_line(const EngineFacts& engine);
 
 // "inter device".
 std::string spoken(CostCategory category);
-// "1 stage", "2 stages".
-std::string counted(std::int64_t number, const std::string& word);
 // 0 when `whole` is 0.
 double percent_of(double part, double whole);
 double percent_of(SimTime part, SimTime whole);

@@ -252,6 +252,24 @@ TEST_CASE("compare: what is no result or no tolerance is the user's error") {
         "podsim: a.json and validation.json are results of different kinds (see `podsim compare --help`)\n");
 }
 
+TEST_CASE("compare: a damaged report is told, and two sweeps without a common point are no agreement") {
+  const Folder folder;
+  folder.write("a.json", "{\"verdict\": {}, \"inputs\": {\"plan\": [1]}, \"throughput\": {\"samples_per_s\": \"x\"}}");
+  const CommandResult damaged = folder.compare("a.json a.json");
+  CHECK(damaged.exit_code == 2);
+  CHECK(damaged.err ==
+        "a.json:1:36: inputs.plan: is a list; expected an object\n"
+        "a.json:1:75: throughput.samples_per_s: is a string; expected a number\n");
+  for (const char* point : {"16", "64"}) {
+    const std::string file = std::string("s") + point + ".sqlite";
+    const std::string axis = std::string(" --axis ipu.gradient_accumulation_steps=") + point;
+    CHECK(folder.podsim("sweep run gpt2-caraml-pod4 --quiet --out " + file + axis).exit_code == 0);
+  }
+  const CommandResult apart = folder.compare("s16.sqlite s64.sqlite");
+  CHECK(apart.exit_code == 1);
+  CHECK(apart.err == "podsim: nothing is in both results: nothing was compared\n");
+}
+
 TEST_CASE("compare: folders of runs stand for their JSON reports, and a text report is told from one") {
   const ExperimentFolder folder;
   CHECK(folder.podsim("run gpt2-caraml-pod4 --format json --out a").exit_code == 0);

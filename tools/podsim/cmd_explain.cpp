@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
-#include <span>
 
 #include "models/catalog.hpp"
 #include "sim/plan/operator_estimate.hpp"
@@ -137,17 +136,19 @@ std::string find_flags(Finder& finder) {
   return text;
 }
 
+// Values of the report, then what families add to them, then columns of other tables.
 std::string find_metrics(Finder& finder) {
   std::string text;
+  for (const MetricSpec& metric : metrics()) {
+    if (finder.matches(metric.name)) text += explain_metric(metric);
+  }
   for (const auto& family : make_catalog().families) {
     for (const ReportedMeaning& meaning : family->meanings()) {
       if (finder.matches(meaning.name)) text += explain_meaning(meaning);
     }
   }
-  for (const std::span<const MetricSpec> all : {metrics(), column_meanings()}) {
-    for (const MetricSpec& metric : all) {
-      if (finder.matches(metric.name)) text += explain_metric(metric);
-    }
+  for (const MetricSpec& column : column_meanings()) {
+    if (finder.matches(column.name)) text += explain_metric(column);
   }
   return text;
 }

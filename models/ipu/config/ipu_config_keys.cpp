@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace podsim::ipu {
 namespace {
@@ -411,10 +412,13 @@ const std::vector<KeySpec>& ipu_config_keys() {
 }
 
 const KeyHistory* key_history(std::string_view path) {
-  for (const Key& key : all_keys()) {
-    if (key.history.path == path) return &key.history;
-  }
-  return nullptr;
+  static const std::map<std::string_view, const KeyHistory*> k_by_path = [] {
+    std::map<std::string_view, const KeyHistory*> index;
+    for (const Key& key : all_keys()) index.emplace(key.history.path, &key.history);
+    return index;
+  }();
+  const auto found = k_by_path.find(path);
+  return found != k_by_path.end() ? found->second : nullptr;
 }
 
 const std::vector<std::pair<std::string, std::string>>& keys_without_effect() {

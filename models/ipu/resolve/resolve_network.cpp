@@ -86,6 +86,7 @@ void read_network_constants(ConstantReader& reader, IpuConstants& constants) {
   if (reader.has(k_image_pace)) software.instance_sample_time = reader.time(k_image_pace);
   constants.memory.code_convolution =
       reader.data(reader.has(prefix + "code") ? prefix + "code" : "memory.code.convolution");
+  constants.memory.convolution_kinds = reader.count("memory.code.convolution_kinds");
   constants.system.links.norm_exchange_latency = reader.time("system.norm_exchange.latency");
   constants.cost.optimizer_passes_momentum = reader.number("cost.network.optimizer.passes");
   constants.cost.optimizer_launches_momentum = reader.count("cost.network.optimizer.launches_momentum");

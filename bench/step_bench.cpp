@@ -116,7 +116,7 @@ void sweep_point(benchmark::State& state) {
       {"ipu.recompute_checkpoint_every_layer", {value("true"), value("false")}}};
   PlanCache cache;
   Engine engine = make_engine("native");
-  RunResult result;
+  PointStorage storage;
   std::size_t point = 0;
   for (auto _ : state) {
     Experiment experiment = base;
@@ -129,7 +129,7 @@ void sweep_point(benchmark::State& state) {
     apply_value(experiment, "ipu.gradient_accumulation_steps", Value::integer(accumulation, {"command line", 0, 0}),
                 diagnostics);
     const PlanResult made = make_plan(experiment, bench::catalog(), configs, cache);
-    benchmark::DoNotOptimize(evaluate_point(*made.plan, engine, result));
+    benchmark::DoNotOptimize(evaluate_point(*made.plan, engine, storage));
     ++point;
   }
   state.SetItemsProcessed(state.iterations());

@@ -57,6 +57,7 @@ struct LossScalingConstants {
   Cycles four_elements;  // counting four halves
   Cycles remainder;      // an odd element, and a pair
   Cycles reduction;      // per gradient
+  friend bool operator==(const LossScalingConstants&, const LossScalingConstants&) = default;
 };
 
 struct LinkConstants {
@@ -76,6 +77,7 @@ struct LinkConstants {
   Bandwidth host_output_bandwidth;  // from one IPU into the host
   Bandwidth host_link_bandwidth;    // from the host to the machines behind one link
   std::int64_t machines_per_host_link = 1;
+  friend bool operator==(const LinkConstants&, const LinkConstants&) = default;
 };
 
 struct SystemConstants {
@@ -88,6 +90,7 @@ struct SystemConstants {
   std::optional<Power> machine_power;  // of one machine, without hosts
   LinkConstants links;
   std::int64_t sharding_minimum_elements = 0;  // smaller tensors are not sharded over replicas
+  friend bool operator==(const SystemConstants&, const SystemConstants&) = default;
 };
 
 struct SoftwareConstants {
@@ -107,13 +110,15 @@ struct MemoryConstants {
   double embedding_and_head_layers = 0;  // layers' worth of code of embedding and head together
   Bytes code_off_chip;                   // more when optimizer state is off-chip
   Bytes code_replicated;                 // more when replicated or sharded
-  Bytes code_convolution;                // all of it, in training of a network of convolutions
+  Bytes code_convolution;                // all of it, in training of a network of convolutions on one IPU
+  std::int64_t convolution_kinds = 1;    // convolutions of different shape in that network
   double code_inference_factor = 0;
   Bytes loss_scaling;            // automatic loss scaling, on any IPU
   Bytes loss_scaling_embedding;  // and on the IPU of the embedding
   double usable_fraction = 0;    // of all tile memory; the rest is lost to imbalance and gaps
   Bytes host_stream;             // longest copy between an IPU and the host that is not known to fail
   double plan_tolerance = 0;     // slower plans up to this part more are taken for less temporary memory
+  friend bool operator==(const MemoryConstants&, const MemoryConstants&) = default;
 };
 
 // Whether the software divides optimizer state over the replicas where nobody says; absent: it does not.

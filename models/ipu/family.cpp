@@ -23,6 +23,7 @@
 #include "models/ipu/search/inference_space.hpp"
 #include "models/ipu/search/search_settings.hpp"
 #include "models/ipu/search/training_space.hpp"
+#include "models/workloads/unet.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -33,25 +34,6 @@ const IpuPlan& own(const Plan& plan) {
   const auto* ipu_plan = dynamic_cast<const IpuPlan*>(plan.family_plan.get());
   PODSIM_CHECK(ipu_plan != nullptr, "a plan of another family");
   return *ipu_plan;
-}
-
-bool accumulates_by_default(const IpuPlan& plan) {
-  return std::any_of(plan.resolved_keys.begin(), plan.resolved_keys.end(), [](const ResolvedKey& key) {
-    return key.path == "ipu.gradient_accumulation_steps" && key.origin.starts_with("default");
-  });
-}
-
-// FLOP of the stages that run their forward a second time.
-FlopCount recompute_flop(const Plan& plan, const Pipeline& pipeline) {
-  FlopCount total;
-  if (!plan.settings.recompute) return total;
-  if (own(plan).setup.recomputes_in_segments()) return plan.graph.forward_flop();
-  for (int stage = 0; stage + 1 < pipeline.forward_stages(); ++stage) {
-    for (const std::size_t block : pipeline.forward()[static_cast<std::size_t>(stage)].blocks) {
-      for (const Operator& op : plan.graph.blocks[block].forward) total += op.flop_count();
-    }
-  }
-  return total;
 }
 
 }  // namespace
@@ -69,13 +51,14 @@ std::shared_ptr<FamilyCache> IpuFamily::make_cache() const {
 }
 
 std::unique_ptr<FamilyPlan> IpuFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
-  if (context.model_kind.type() == "unet") {
-    diagnostics.error(context.section.place(), "model.config",
-                      "feature maps of a unet pass over the layers between, which placements on IPUs do not carry",
-                      "another model, or an RDU system");
+  const std::string_view type = context.model_kind.type();
+  if (type == "unet" && unet_sides(context.shape, context.settings.image_size).empty()) {
+    diagnostics.error(context.section.place(), "workload.image_size",
+                      fmt::format("{} pixels cannot be halved {} times, once per level", context.settings.image_size,
+                                  context.shape["depth"]),
+                      unet_sizes_in_words(context.shape));
     return nullptr;
   }
-  const std::string_view type = context.model_kind.type();
   if (type == "matmul" || type == "relu") {
     diagnostics.error(context.section.place(), "model.config", "a single operator is not placed on IPUs",
                       "a whole model, or an RDU system");
@@ -91,22 +74,22 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
   const RunSetup& setup = ipu_plan.setup;
   if (!setup.training()) return inference_step_facts(plan, ipu_plan);
   const std::int64_t micro_batches = setup.replication_factor * setup.gradient_accumulation_steps;
-  const Pipeline& pipeline = ipu_plan.parts->prepared(plan, ipu_plan).pipeline;
+  const StagedWork& staged = *ipu_plan.parts->prepared(plan, ipu_plan).staged;
   StepFacts facts;
   facts.micro_batch = plan.settings.micro_batch_size;
   facts.global_batch = facts.micro_batch * micro_batches;
   facts.samples_per_call = facts.global_batch * setup.device_iterations;
   facts.call_factors = call_factors(facts.micro_batch, setup.replication_factor, setup.gradient_accumulation_steps,
                                     setup.device_iterations) +
-                       (accumulates_by_default(ipu_plan) ? " (accumulation: default)" : "");
+                       (ipu_plan.accumulation_by_default ? " (accumulation: default)" : "");
   facts.assumption = ipu_plan.version_note;
   facts.steps_per_run = setup.device_iterations;
   facts.sequences_per_sample = plan.settings.packing_factor;
   facts.images = plan.graph.images;
   facts.tokens_per_sample = plan.graph.images ? 0 : plan.graph.sequence_length;
   const auto repetitions = static_cast<double>(micro_batches);
-  facts.model_flop = (plan.graph.forward_flop() + plan.graph.backward_flop()) * repetitions;
-  facts.hardware_flop = facts.model_flop + recompute_flop(plan, pipeline) * repetitions;
+  facts.model_flop = (staged.forward_flop + staged.backward_flop) * repetitions;
+  facts.hardware_flop = facts.model_flop + staged.recompute_flop * repetitions;
   facts.device_peak = ipu_plan.constants.chip.peak[static_cast<std::size_t>(setup.mode)];
   facts.devices = ipu_plan.pod.ipus;
   return facts;
@@ -115,7 +98,7 @@ StepFacts IpuFamily::step_facts(const Plan& plan) const {
 ScheduleFacts IpuFamily::schedule_facts(const Plan& plan) const {
   const RunSetup& setup = own(plan).setup;
   if (!setup.training()) return inference_schedule(plan, own(plan));
-  const Pipeline& pipeline = own(plan).parts->prepared(plan, own(plan)).pipeline;
+  const Pipeline& pipeline = own(plan).parts->prepared(plan, own(plan)).staged->pipeline;
   ScheduleFacts facts;
   facts.kind = pipeline.forward_stages() > 1 ? "pipelined, lock step" : "one IPU";
   if (setup.recomputes_in_segments()) {

@@ -16,6 +16,13 @@ std::string_view name(OutputMode mode) {
   return "final";
 }
 
+std::vector<ResolvedKey> IpuPlan::resolved() const {
+  std::vector<ResolvedKey> keys = resolved_keys;
+  keys.insert(keys.end(), config_keys->begin(), config_keys->end());
+  keys.insert(keys.end(), last_keys.begin(), last_keys.end());
+  return keys;
+}
+
 std::vector<PlacedParameters> place_parameters(const ModelGraph& graph, const RunSetup& setup,
                                                const IpuConstants& constants) {
   std::vector<PlacedParameters> placed(static_cast<std::size_t>(setup.ipus_per_replica));

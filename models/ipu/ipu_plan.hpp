@@ -27,6 +27,7 @@ struct InferenceSetup {
   OutputMode output = OutputMode::all;
   Bytes results;                   // of one micro-batch, handed to the host
   std::int64_t output_tokens = 0;  // of a request in generation, each a host call; 0: no generation
+  friend bool operator==(const InferenceSetup&, const InferenceSetup&) = default;
 };
 
 // The keys of an IPUConfig that a run depends on, resolved for its mode. Inference has no gradients: accumulation 1, no
@@ -47,6 +48,7 @@ struct RunSetup {
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
   std::int64_t recompute_segments = 0;               // of one IPU, each run again before its backward; -1: every block
+  std::vector<std::size_t> recompute_cuts;           // blocks that begin such a part, named; instead of a number
   std::int64_t distributed_batch_norm_replicas = 1;  // that share the statistics of their norms
   bool auto_loss_scaling = false;                    // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
@@ -62,9 +64,10 @@ struct RunSetup {
     return {mode, matmul_proportion[ipu], serial_steps(kind)};
   }
   // Whether one IPU runs its forward again before the backward, part by part.
-  bool recomputes_in_segments() const { return recompute_segments != 0; }
+  bool recomputes_in_segments() const { return recompute_segments != 0 || !recompute_cuts.empty(); }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
+  friend bool operator==(const RunSetup&, const RunSetup&) = default;
 };
 
 // By which of several keys the experiment says a thing: a change is only heeded in the same words.
@@ -81,7 +84,7 @@ struct PreparedPlan;
 
 class IpuPlan : public FamilyPlan {
  public:
-  std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
+  std::vector<ResolvedKey> resolved() const override;
   const std::vector<ConstantId>& constants_read() const override { return constant_ids; }
 
   RunSetup setup;
@@ -89,14 +92,17 @@ class IpuPlan : public FamilyPlan {
   IpuConstants constants;
   std::shared_ptr<const OperatorCostModel> costs;        // with its cache of matmul plans
   std::shared_ptr<SharedParts> parts;                    // what it shares with other plans; never null
-  const void* constants_identity = nullptr;              // of their source, as long as `parts` live
   mutable std::shared_ptr<const PreparedPlan> prepared;  // once somebody asked for it: see SharedParts::prepared
   PodShape pod;
-  std::int64_t evaluation_ipus = 0;  // that the inference settings would reserve beside a training run
-  std::string version_note;          // of a version that nobody knows, in words; else empty
-  std::string followed_output_mode;  // one that the library does not use in inference; else empty
-  std::vector<double> slowdown;      // by device
+  std::int64_t evaluation_ipus = 0;      // that the inference settings would reserve beside a training run
+  std::string version_note;              // of a version that nobody knows, in words; else empty
+  std::string followed_output_mode;      // one that the library does not use in inference; else empty
+  bool accumulation_by_default = false;  // nobody wrote how many micro-batches are accumulated
+  std::vector<double> slowdown;          // by device
+  // In this order: of other sections and networks; of the [ipu] table; what is settled last.
   std::vector<ResolvedKey> resolved_keys;
+  std::shared_ptr<const std::vector<ResolvedKey>> config_keys;  // never null
+  std::vector<ResolvedKey> last_keys;
   std::vector<ConstantId> constant_ids;
 };
 

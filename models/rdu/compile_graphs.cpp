@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/rdu/compiled_graphs.hpp"
 #include "models/rdu/memory.hpp"
 #include "models/rdu/section_rates.hpp"
 #include "models/rdu/transformer_graph.hpp"
@@ -16,21 +17,48 @@ OperatorGraph build_step(const RduPlan& plan, const StepRequest& request) {
   return plan.unet ? build_unet_step(*plan.unet, request) : build_transformer_step(plan.share, request);
 }
 
-CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
+// Not so in GPT-2.
+bool has_separate_attention(const RduPlan& plan) {
+  return plan.model.rotary || plan.model.post_norm;
+}
+
+// All but the times.
+CompiledGraph cut(const RduPlan& plan, const StepRequest& request, const SectionCapacity& capacity) {
   CompiledGraph result;
   result.graph = build_step(plan, request);
-  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
   PartitionOptions options;
   options.level = plan.setup.level;
   options.factors = plan.setup.factors;
   if (options.level == OptimizationLevel::o1 && (!plan.fusion_rules.empty() || !plan.setup.built_in_rules)) {
-    const bool separate = plan.model.rotary || plan.model.post_norm;  // not so in GPT-2
+    const bool separate = has_separate_attention(plan);
     Fusion fusion = apply_fusion_rules(result.graph, plan.fusion_rules, {separate, plan.setup.built_in_rules});
     options.patterns = std::move(fusion.patterns);
     result.rule_uses = std::move(fusion.uses);
   }
   result.partition = make_partition(result.graph, options, capacity);
   result.work = section_work(result.graph, result.partition);
+  return result;
+}
+
+CompiledGraph cut_once(const RduPlan& plan, const StepRequest& request) {
+  const SectionCapacity capacity = section_capacity(plan.constants.section, plan.allotment);
+  const bool described = !plan.isolated && !plan.unet && plan.fusion_rules.empty();
+  if (plan.known_graphs == nullptr || !described) return cut(plan, request, capacity);
+  CompileKey key{plan.share,
+                 request,
+                 capacity,
+                 plan.setup.level,
+                 plan.setup.factors,
+                 plan.setup.built_in_rules,
+                 has_separate_attention(plan)};
+  if (const std::shared_ptr<const CompiledGraph> known = plan.known_graphs->find(key)) return *known;
+  CompiledGraph fresh = cut(plan, request, capacity);
+  plan.known_graphs->keep(std::move(key), std::make_shared<const CompiledGraph>(fresh));
+  return fresh;
+}
+
+CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
+  CompiledGraph result = cut_once(plan, request);
   result.times = section_times(result.partition, result.work, plan.rates);
   return result;
 }
@@ -38,7 +66,8 @@ CompiledGraph compiled(const RduPlan& plan, const StepRequest& request) {
 // With recomputation a mapping made by hand keeps the sections of the graph without it and hides all traffic behind
 // products, those of the recomputed forward included: what two published runs of it show, see facts.md.
 CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
-  const FlopCount all = build_step(plan, request).flop();
+  const bool keeps = plan.known_graphs != nullptr;
+  const FlopCount all = keeps ? cut_once(plan, request).graph.flop() : build_step(plan, request).flop();
   request.recompute = false;
   CompiledGraph result = compiled(plan, request);
   result.traffic_hidden = true;

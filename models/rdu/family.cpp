@@ -6,6 +6,7 @@
 #include "models/rdu/command/flags.hpp"
 #include "models/rdu/commands.hpp"
 #include "models/rdu/compile_estimate.hpp"
+#include "models/rdu/compiled_graphs.hpp"
 #include "models/rdu/lowering.hpp"
 #include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
@@ -20,6 +21,7 @@
 #include "models/rdu/section_tables.hpp"
 #include "sim/core/check.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/plan_cache.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -90,8 +92,14 @@ void RduFamily::fill_shared(Value& document, Diagnostics& diagnostics) const {
   fill_workload(document, diagnostics);
 }
 
+std::shared_ptr<FamilyCache> RduFamily::make_cache() const {
+  return std::make_shared<CompiledGraphs>();
+}
+
 std::unique_ptr<FamilyPlan> RduFamily::resolve(FamilyContext& context, Diagnostics& diagnostics) const {
-  return resolve_plan(context, diagnostics);
+  std::shared_ptr<CompiledGraphs> known;
+  if (context.cache != nullptr) known = std::dynamic_pointer_cast<CompiledGraphs>(context.cache->of_family(*this));
+  return resolve_plan(context, diagnostics, std::move(known));
 }
 
 StepFacts RduFamily::step_facts(const Plan& plan) const {

@@ -11,6 +11,7 @@ class RduFamily final : public Family {
   const std::vector<KeySpec>& keys() const override;
   std::vector<std::pair<std::string, std::string>> keys_without_effect() const override;
   bool costs_model_graph() const override { return false; }
+  std::shared_ptr<FamilyCache> make_cache() const override;
   void fill_shared(Value& document, Diagnostics& diagnostics) const override;
   std::unique_ptr<FamilyPlan> resolve(FamilyContext& context, Diagnostics& diagnostics) const override;
   StepFacts step_facts(const Plan& plan) const override;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/core/ids.hpp"
+#include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 #include "sim/units/quantity.hpp"
 
@@ -58,8 +59,8 @@ struct OperatorGraph {
   std::int64_t samples = 0;          // sequences per step
   std::int64_t tokens = 0;           // per step
   std::int64_t parameter_count = 0;  // that the optimizer updates; of inference, that are read
-  std::vector<RduOperator> operators;
-  std::vector<RduTensor> tensors;
+  SharedVector<RduOperator> operators;
+  SharedVector<RduTensor> tensors;
   std::vector<std::string> notes;  // what is approximated, for the report: whole clauses
 
   const RduOperator& operator[](OperatorId id) const { return operators[id.index()]; }

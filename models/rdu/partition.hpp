@@ -33,6 +33,7 @@ struct SectionCapacity {
   Bytes resident_update;            // of an optimizer operator
   std::int64_t tiles_per_call = 0;  // an operator works on tensors in so many pieces
   double retry_factor = 0;          // by which the compiler lowers the factors after a failure
+  friend bool operator==(const SectionCapacity&, const SectionCapacity&) = default;
 };
 
 // Consecutive operators of the same pattern and instance are one section at o1, as far as their weights fit the chip
@@ -67,9 +68,9 @@ struct PlacementFailure {
 };
 
 struct Partition {
-  std::vector<RduSection> sections;  // in execution order
-  ResourceFactors factors;           // that the compiler ended with, at most 1
-  int retries = 0;                   // with lower factors, as the first ones were above what is there
+  SharedVector<RduSection> sections;  // in execution order
+  ResourceFactors factors;            // that the compiler ended with, at most 1
+  int retries = 0;                    // with lower factors, as the first ones were above what is there
   std::optional<PlacementFailure> failure;
   std::int64_t unique_sections() const;
 };

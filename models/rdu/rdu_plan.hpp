@@ -74,7 +74,7 @@ struct CompiledGraph {
   OperatorGraph graph;
   Partition partition;
   std::vector<RuleUse> rule_uses;  // of the fusion rules, at o1
-  std::vector<SectionWork> work;   // by section
+  SharedVector<SectionWork> work;  // by section
   std::vector<SectionTime> times;  // by section
   bool traffic_hidden = false;     // off-chip bytes are taken to cost nothing, see compiled_by_hand
 };
@@ -103,6 +103,8 @@ struct MemoryTiers {
   }
 };
 
+class CompiledGraphs;
+
 class RduPlan : public FamilyPlan {
  public:
   std::vector<ResolvedKey> resolved() const override { return resolved_keys; }
@@ -129,6 +131,8 @@ class RduPlan : public FamilyPlan {
   std::vector<ResolvedKey> resolved_keys;
   std::vector<ConstantId> constant_ids;
   std::string contents;  // of commands and rules in files
+
+  std::shared_ptr<CompiledGraphs> known_graphs;  // of earlier plans; null: none are kept
 
   // The graph of a training step, of a forward pass, or of the prefill in generation.
   CompiledGraph compiled;

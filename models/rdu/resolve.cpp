@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "models/rdu/compile_graphs.hpp"
 #include "models/rdu/partition.hpp"
@@ -65,9 +66,11 @@ bool build_graphs(Resolution& resolution) {
 
 }  // namespace
 
-std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics) {
+std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics,
+                                      std::shared_ptr<CompiledGraphs> known_graphs) {
   check_keys(context.section, "rdu", rdu_keys(), diagnostics);
   Resolution resolution(context, diagnostics);
+  resolution.plan->known_graphs = std::move(known_graphs);
   ConstantReader reader(context.constants);
   resolution.plan->constants = read_rdu_constants(reader);
   read_and_check_commands(resolution);

@@ -8,7 +8,8 @@
 
 namespace podsim::rdu {
 
-// All problems go to `diagnostics`; empty when there are errors.
-std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics);
+// All problems go to `diagnostics`; empty when there are errors. `known_graphs`: of earlier plans; null: none are kept.
+std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagnostics,
+                                      std::shared_ptr<CompiledGraphs> known_graphs = nullptr);
 
 }  // namespace podsim::rdu

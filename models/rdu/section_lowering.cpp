@@ -17,7 +17,8 @@ SectionLowering::SectionLowering(const RduPlan& plan, const WorkloadSettings& se
     : plan_(plan),
       setup_(plan.setup),
       node_(build_node(plan)),
-      fold_(fold_replicas(node_, plan.slowdown, options.fold)) {
+      fold_(fold_replicas(node_, plan.slowdown, options.fold)),
+      builder_(options.storage) {
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   const std::vector<MemoryAccountEntry> entries = all_entries(plan, settings);
   for (const MemoryAccountEntry& entry : entries) builder_.memory_category(entry.category);

@@ -36,6 +36,7 @@ struct TransformerDescription {
   RduHead head = RduHead::causal_lm;
   std::int64_t head_rows = 0;  // rows per sequence that reach the head; 0: every token
   std::int64_t labels = 0;     // outputs of a classifier
+  friend bool operator==(const TransformerDescription&, const TransformerDescription&) = default;
 
   std::int64_t query_width() const { return heads * head_dim; }
   std::int64_t kv_width() const { return kv_heads * head_dim; }

@@ -24,6 +24,7 @@ struct StepRequest {
   std::string optimizer = "adam";  // names its operators
   std::int64_t update_bytes = 26;  // that it moves per weight, besides reading the gradient; Adam's
   bool recompute = false;          // keep each layer's input only and run its forward again before its backward
+  friend bool operator==(const StepRequest&, const StepRequest&) = default;
 };
 
 // PODSIM_CHECK fails when a dimension is not positive. FLOP and bytes beyond 2^62 throw std::range_error.

@@ -115,6 +115,9 @@ void NetworkBuilder::close_block() {
   }
   gradients_.clear();
   block.output = bytes(last_.elements());
+  std::int64_t carried = 0;
+  for (const Kept& kept : for_later_) carried += kept.field.elements();
+  block.carried = bytes(carried);
   block.live_forward = bytes(kept_);
   kept_ = 0;
 }
@@ -176,23 +179,66 @@ Field NetworkBuilder::convolve(const Field& in, const ConvolutionLayer& layer) {
   return out;
 }
 
-Field NetworkBuilder::upsample(const Field& in, const std::string& name, std::int64_t out_channels) {
+Field NetworkBuilder::upsample(const Field& in, const std::string& name, std::int64_t out_channels,
+                               int activation_passes) {
   constexpr std::int64_t k_side = 2;
-  // Each input field position is a product with the weights of 2 × 2 outputs, as many channels side by side.
-  ConvolutionLayer layer;
-  layer.name = name;
-  layer.out_channels = k_side * k_side * out_channels;
-  layer.norm = false;
-  convolve(in, layer);
   const Field out{out_channels, k_side * in.height, k_side * in.width};
-  graph_.blocks.back().parameters.push_back({name + ".bias", out_channels});
-  graph_.blocks.back().forward.push_back(elementwise_operator(name + "_bias", samples_ * out.elements(), 1, 1));
-  if (training_) {
-    gradients_.back().insert(gradients_.back().begin(),
-                             elementwise_operator(name + "_bias_gradient", samples_ * out.elements(), 1, 1));
+  const ConvolutionShape back = shape_of(samples_, out, in, k_side, k_side, 1);
+  const std::int64_t written = samples_ * out.elements();
+  Block& block = graph_.blocks.back();
+  block.parameters.push_back({name + ".weight", back.weight_elements()});
+  block.parameters.push_back({name + ".bias", out_channels});
+  last_ = in;
+  write(out);
+  block.forward.push_back(convolution_operator(name, back, ConvolutionPass::input_gradient));
+  block.forward.push_back(elementwise_operator(name + "_bias", written, 1, 1));
+  if (activation_passes > 0) {
+    block.forward.push_back(elementwise_operator(name + "_activation", written, activation_passes, 1));
   }
-  last_ = out;
+  if (!training_) return out;
+  std::vector<Operator> gradients;
+  if (activation_passes > 0) {
+    gradients.push_back(elementwise_operator(name + "_activation_gradient", written, activation_passes, 1));
+  }
+  gradients.push_back(elementwise_operator(name + "_bias_gradient", written, 1, 1));
+  gradients.push_back(convolution_operator(name + "_input_gradient", back, ConvolutionPass::forward));
+  gradients.push_back(convolution_operator(name + "_weight_gradient", back, ConvolutionPass::weight_gradient));
+  gradients_.push_back(std::move(gradients));
   return out;
+}
+
+void NetworkBuilder::apply(const Field& field, const std::string& name, int passes) {
+  const std::int64_t elements = samples_ * field.elements();
+  graph_.blocks.back().forward.push_back(elementwise_operator(name, elements, passes, 1));
+  if (training_) gradients_.push_back({elementwise_operator(name + "_gradient", elements, passes, 1)});
+}
+
+void NetworkBuilder::keep(const Field& field, const std::string& name, std::int64_t side) {
+  PODSIM_CHECK(side <= field.height && side <= field.width, name + ": cut to more than there is");
+  const Field kept{field.channels, side, side};
+  const bool cut = !(kept == field);
+  if (cut) {
+    graph_.blocks.back().forward.push_back(elementwise_operator(name + "_cut", samples_ * kept.elements(), 1, 1));
+    if (!training_) write(kept);  // in training it is handed on at once, and read where it is joined
+    last_ = field;
+  }
+  // Its gradient is padded where it was cut, and added to that of the field.
+  if (training_) {
+    const int passes = cut ? 2 : 1;
+    gradients_.push_back({elementwise_operator(name + "_gradient", samples_ * field.elements(), passes, passes)});
+  }
+  hold(kept);
+  for_later_.push_back({kept, cut});
+}
+
+Field NetworkBuilder::join(const Field& in) {
+  PODSIM_CHECK(!for_later_.empty(), "no field is kept");
+  const auto [kept, cut] = for_later_.back();
+  PODSIM_CHECK(kept.height == in.height && kept.width == in.width, "fields of different sizes cannot be joined");
+  for_later_.pop_back();
+  release(kept);
+  if (training_ && cut) kept_ += kept.elements();  // the weight gradient behind reads it
+  return {in.channels + kept.channels, in.height, in.width};
 }
 
 Field NetworkBuilder::pool(const Field& in, const std::string& name, std::int64_t kernel, std::int64_t stride,

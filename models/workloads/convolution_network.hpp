@@ -52,12 +52,20 @@ class NetworkBuilder {
   void begin_block(BlockKind kind, std::string name, int layer);
 
   Field convolve(const Field& in, const ConvolutionLayer& layer);
-  // Twice the height and width: each input spreads over 2 × 2 outputs, with a bias and without a norm.
-  Field upsample(const Field& in, const std::string& name, std::int64_t out_channels);
+  // A transposed convolution to twice the height and width, as the input gradient of one of 2 × 2 and stride 2 is
+  // computed: each input spreads over 2 × 2 outputs. With a bias and without a norm.
+  Field upsample(const Field& in, const std::string& name, std::int64_t out_channels, int activation_passes);
   Field pool(const Field& in, const std::string& name, std::int64_t kernel, std::int64_t stride, Padding padding);
   Field average(const Field& in, const std::string& name);  // over the whole field
   // A gate per channel from the field's average: two small convolutions with biases, then the product.
   Field squeeze_and_excite(const Field& in, const std::string& name, std::int64_t reduced);
+  // Passes over a field that keep its shape, as many in either direction.
+  void apply(const Field& field, const std::string& name, int passes);
+  // Keeps a field for a layer further on, cut to the `side` of its middle: a copy where it is larger. What is kept last
+  // is joined first.
+  void keep(const Field& field, const std::string& name, std::int64_t side);
+  // The channels of the field kept last beside those of `in`.
+  Field join(const Field& in);
   // Activations that stay until `release`: a shortcut around layers.
   void hold(const Field& field);
   void release(const Field& field);
@@ -76,8 +84,13 @@ class NetworkBuilder {
   ModelGraph graph_;
   std::vector<std::vector<Operator>> gradients_;  // of the open block, by layer
   std::int64_t kept_ = 0;                         // elements per sample: of all layers in training, the most otherwise
-  std::int64_t held_ = 0;                         // by shortcuts
-  Field last_;                                    // written last in the open block
+  std::int64_t held_ = 0;                         // by shortcuts and for layers further on
+  struct Kept {
+    Field field;
+    bool cut = false;  // a copy
+  };
+  std::vector<Kept> for_later_;  // not joined yet
+  Field last_;                   // written last in the open block
 };
 
 // What classifiers of images have in common: heads, and defaults, since their published programs send pixels of a byte

@@ -1,6 +1,6 @@
 #include "models/workloads/unet.hpp"
 
-#include "models/workloads/operators.hpp"
+#include "models/workloads/convolution_network.hpp"
 #include "models/workloads/shape_reader.hpp"
 #include "sim/core/check.hpp"
 
@@ -62,12 +62,104 @@ class LayerList {
   std::vector<UnetLayer> layers_;
 };
 
-// As products over unfolded rows: FLOP and weights are the convolution's.
-Operator unfolded(const std::string& name, const ConvolutionShape& shape) {
-  const std::int64_t rows = shape.batch * shape.output_height * shape.output_width;
-  const std::int64_t inner = shape.in_channels * shape.kernel_height * shape.kernel_width;
-  return matmul_operator(name, {1, rows, inner, shape.out_channels});
+constexpr std::int64_t k_rim = 4;  // pixels that two unpadded convolutions of 3 × 3 take off a side
+
+std::int64_t image_side(const ModelShape& shape, std::int64_t image_size) {
+  return image_size > 0 ? image_size : shape["image_size"];
 }
+
+// Builds the network level by level.
+class LevelBuilder {
+ public:
+  LevelBuilder(const ModelShape& shape, const WorkloadSettings& settings)
+      : shape_(shape),
+        network_(settings),
+        depth_(static_cast<int>(shape["depth"])),
+        rim_(shape["unpadded"] == 1 ? k_rim : 0),
+        sides_(unet_sides(shape, settings.image_size)) {
+    PODSIM_CHECK(!sides_.empty(), "an image that cannot be halved so often");
+    side_up_ = sides_.back() - rim_;
+  }
+
+  ModelGraph take(const WorkloadSettings& settings) {
+    const Field image{shape_["in_channels"], sides_.front(), sides_.front()};
+    Field field = image;
+    for (int level = 0; level < depth_; ++level) field = go_down(field, level);
+    field = pass_bottom(field);
+    for (int level = depth_ - 1; level >= 0; --level) field = go_up(field, level);
+    ModelGraph graph = network_.finish(image, settings);
+    if (settings.mode == RunMode::training) {  // and the masks
+      graph.host_input += Bytes(graph.host_input.count() * field.elements() / image.elements());
+    }
+    return graph;
+  }
+
+ private:
+  std::int64_t features(int level) const { return shape_["init_features"] << level; }
+
+  void begin(std::string name) { network_.begin_block(BlockKind::whole_layer, std::move(name), layer_++); }
+
+  Field convolve(const Field& in, const std::string& name, int level) {
+    ConvolutionLayer layer;
+    layer.name = name;
+    layer.out_channels = features(level);
+    layer.kernel = 3;
+    layer.norm = shape_["batch_norm"] == 1;
+    layer.bias = !layer.norm;
+    layer.activation_passes = layer.norm ? 0 : 1;
+    layer.padding = rim_ > 0 ? Padding::none : Padding::same;
+    layer.input_gradient = layer_ > 1 || name != "conv1";
+    return network_.convolve(in, layer);
+  }
+
+  Field convolve_twice(const Field& in, int level) { return convolve(convolve(in, "conv1", level), "conv2", level); }
+
+  // Of the map of `level` that the way up takes.
+  std::int64_t kept_side(int level) const {
+    std::int64_t side = side_up_;
+    for (int below = depth_ - 1; below > level; --below) side = 2 * side - rim_;
+    return 2 * side;
+  }
+
+  Field go_down(const Field& in, int level) {
+    begin("down " + std::to_string(level + 1));
+    const Field map = convolve_twice(in, level);
+    network_.keep(map, "map", kept_side(level));
+    return network_.pool(map, "pool", 2, 2, Padding::none);
+  }
+
+  Field pass_bottom(const Field& in) {
+    begin("bottom");
+    const Field map = convolve_twice(in, depth_);
+    if (shape_["bottom_dropout"] == 1) network_.apply(map, "dropout", 1);
+    return double_up(map, depth_ - 1);
+  }
+
+  Field go_up(const Field& in, int level) {
+    begin("up " + std::to_string(level + 1));
+    const Field map = convolve_twice(network_.join(in), level);
+    if (level > 0) return double_up(map, level - 1);
+    ConvolutionLayer output;
+    output.name = "output";
+    output.out_channels = shape_["out_channels"];
+    output.bias = true;
+    output.norm = false;
+    output.activation_passes = 1;
+    return network_.convolve(map, output);
+  }
+
+  Field double_up(const Field& in, int level) {
+    return network_.upsample(in, "upsampling", features(level), shape_["batch_norm"] == 1 ? 0 : 1);
+  }
+
+  const ModelShape& shape_;
+  NetworkBuilder network_;
+  int depth_;
+  std::int64_t rim_;
+  std::vector<std::int64_t> sides_;
+  std::int64_t side_up_ = 0;  // of what the bottom writes
+  int layer_ = 0;
+};
 
 }  // namespace
 
@@ -79,12 +171,33 @@ std::int64_t UnetLayer::parameters() const {
 
 UnetSizes unet_sizes(const ModelShape& shape, std::int64_t image_size) {
   UnetSizes sizes;
-  sizes.image_size = image_size > 0 ? image_size : shape["image_size"];
+  sizes.image_size = image_side(shape, image_size);
   sizes.in_channels = shape["in_channels"];
   sizes.out_channels = shape["out_channels"];
   sizes.features = shape["init_features"];
   sizes.depth = static_cast<int>(shape["depth"]);
   return sizes;
+}
+
+std::vector<std::int64_t> unet_sides(const ModelShape& shape, std::int64_t image_size) {
+  const std::int64_t rim = shape["unpadded"] == 1 ? k_rim : 0;
+  std::vector<std::int64_t> sides{image_side(shape, image_size)};
+  for (std::int64_t level = 0; level < shape["depth"]; ++level) {
+    const std::int64_t map = sides.back() - rim;
+    if (map < 2 || map % 2 != 0) return {};
+    sides.push_back(map / 2);
+  }
+  // What the bottom leaves is doubled and must be wider than the rim of the next level.
+  const std::int64_t bottom = sides.back() - rim;
+  return bottom >= 1 && 2 * bottom > rim ? sides : std::vector<std::int64_t>{};
+}
+
+std::string unet_sizes_in_words(const ModelShape& shape) {
+  const std::int64_t step = std::int64_t{1} << shape["depth"];
+  if (shape["unpadded"] == 0) return "a multiple of " + std::to_string(step);
+  const std::int64_t rims = k_rim * (step - 1);
+  return std::to_string(rims) + " more than a multiple of " + std::to_string(step) + ", from " +
+         std::to_string(rims + (k_rim + 3) * step);
 }
 
 std::vector<UnetLayer> unet_layers(const UnetSizes& sizes) {
@@ -102,13 +215,16 @@ std::optional<ModelShape> Unet::read(const Value& config, const Value& overrides
   const std::int64_t features = reader.read({"init_features", {"init_features"}, 32, 1, k_most_channels});
   const std::int64_t depth = reader.read({"depth", {"depth"}, 4, 1, 8});
   reader.read({"image_size", {"image_size"}, 256, 1, 100'000});
+  reader.read_choice("unpadded", "padding", {"same", "valid"}, 0);
+  reader.read_flag("batch_norm", true);
+  reader.read_flag("bottom_dropout", false);
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  if (shape["image_size"] % (std::int64_t{1} << depth) != 0) {
+  if (unet_sides(shape, 0).empty()) {
     diagnostics.error(
         config.place(), "image_size",
         std::to_string(shape["image_size"]) + " pixels cannot be halved " + std::to_string(depth) + " times",
-        "a multiple of " + std::to_string(std::int64_t{1} << depth));
+        unet_sizes_in_words(shape));
     return std::nullopt;
   }
   shape.name = "U-Net, " + std::to_string(depth) + " levels, " + std::to_string(features) + " features";
@@ -131,26 +247,12 @@ std::int64_t Unet::image_tokens(const ModelShape& shape, std::int64_t image_size
 }
 
 ModelGraph Unet::build(const ModelShape& shape, const WorkloadSettings& settings) const {
-  ModelGraph graph;
+  ModelGraph graph = LevelBuilder(shape, settings).take(settings);
   graph.name = shape.name;
-  graph.samples = settings.micro_batch_size;
-  graph.images = true;
-  graph.notes.emplace_back("convolutions are costed as matrix products over unfolded rows");
-  UnetSizes sizes = unet_sizes(shape, settings.image_size);
-  sizes.batch = settings.micro_batch_size;
-  for (const UnetLayer& layer : unet_layers(sizes)) {
-    Block block;
-    block.kind = BlockKind::whole_layer;
-    block.name = layer.name;
-    block.layer = graph.layers++;
-    block.forward = {unfolded(layer.name, layer.shape)};
-    if (settings.mode == RunMode::training) {
-      block.backward = {unfolded(layer.name + " input gradient", layer.shape),
-                        unfolded(layer.name + " weight gradient", layer.shape)};
-    }
-    block.parameters = {{layer.name, layer.parameters()}};
-    graph.blocks.push_back(std::move(block));
-  }
+  graph.hidden = shape["init_features"];
+  graph.layer_names = std::to_string(graph.layers) + " levels: down, the bottom and up";
+  graph.notes.emplace_back("poolings of 2 x 2 are costed as the windows of 3 x 3 that their cost is known of");
+  graph.notes.emplace_back("the loss is costed as one pass over the output");
   return graph;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 // U-Net for images: levels of two 3 × 3 convolutions with batch normalisation, halved by pooling on the way down and
 // doubled by transposed convolutions on the way up, where the feature map of the same level is concatenated. As in
-// mateuszbuda/brain-segmentation-pytorch, which SambaFlow's segmentation application is made after. There is no
-// Hugging Face configuration of it: the fields are the arguments of that program.
+// mateuszbuda/brain-segmentation-pytorch, which SambaFlow's segmentation application is made after; or without padding
+// and norms, with maps cut to the size above, as in Ronneberger et al. (arXiv 1505.04597) and graphcore/examples
+// vision/unet_medical/tensorflow2. There is no Hugging Face configuration of it: the fields are arguments of these
+// programs.
 
 #include <cstdint>
 #include <string>
@@ -13,11 +15,13 @@
 
 namespace podsim {
 
-// Dimensions of its ModelShape: in_channels, out_channels, init_features, depth, image_size.
+// Dimensions of its ModelShape: in_channels, out_channels, init_features, depth, image_size; unpadded, batch_norm and
+// bottom_dropout, each 0 or 1.
 class Unet final : public ModelKind {
  public:
   std::string_view type() const override { return "unet"; }
   std::vector<std::pair<std::string, std::string>> architectures() const override { return {{"UNet", "none"}}; }
+  bool convolution_network() const override { return true; }
   std::vector<std::string> heads() const override { return {"none"}; }
   std::optional<ModelShape> read(const Value& config, const Value& overrides, Diagnostics& diagnostics) const override;
   // Pixels of an image of the model's size; images are no sequences.
@@ -26,8 +30,16 @@ class Unet final : public ModelKind {
   // Its pixels; 0 when nothing is left of the image at the bottom.
   std::int64_t image_tokens(const ModelShape& shape, std::int64_t image_size) const override;
   std::int64_t default_masked_tokens(const WorkloadSettings&) const override { return 0; }
+  // A level is a layer: two convolutions and the pooling or the doubling behind them, the output behind the last.
   ModelGraph build(const ModelShape& shape, const WorkloadSettings& settings) const override;
 };
+
+// Pixels per side that enter each level on the way down, the bottom last. Empty: an image of `image_size` (0: the
+// model's) cannot be halved so often, or unpadded convolutions leave nothing of it.
+std::vector<std::int64_t> unet_sides(const ModelShape& shape, std::int64_t image_size);
+
+// Sizes that can be, for a message: "a multiple of 16".
+std::string unet_sizes_in_words(const ModelShape& shape);
 
 // One convolution of the network, in execution order.
 struct UnetLayer {

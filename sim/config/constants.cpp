@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <variant>
 
+#include "sim/core/check.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim {
@@ -42,6 +44,7 @@ bool take_value(Constant& constant, const Value& value, const std::string& examp
     const bool whole = value.is(Value::Kind::integer);
     constant.text = whole ? std::to_string(value.as_integer()) : format_number(value.as_number());
     constant.dimension = "number";
+    constant.whole = whole;
     return true;
   }
   if (!value.is(Value::Kind::string)) {
@@ -63,6 +66,7 @@ bool take_value(Constant& constant, const Value& value, const std::string& examp
   }
   constant.base_value = std::get<ParsedQuantity>(parsed).base_value;
   constant.dimension = std::get<ParsedQuantity>(parsed).dimension;
+  constant.whole = constant.dimension == "data";
   return true;
 }
 
@@ -111,6 +115,19 @@ std::optional<Constant> read_constant(const Value& entry, const std::string& nam
 
 }  // namespace
 
+std::string text_with_value(const Constant& constant, double base_value) {
+  double number = 0;
+  const char* const end = constant.text.data() + constant.text.size();
+  const std::string_view behind(std::from_chars(constant.text.data(), end, number).ptr, end);
+  const std::size_t unit_at = behind.find_first_not_of(' ');
+  if (unit_at == std::string_view::npos) return fmt::format("{:.6g}", base_value);
+  const std::string unit(behind.substr(unit_at));
+  const auto one = parse_quantity("1 " + unit);
+  const auto* parsed = std::get_if<ParsedQuantity>(&one);
+  PODSIM_CHECK(parsed != nullptr, "a constant with an unknown unit");
+  return fmt::format("{:.6g} {}", base_value / parsed->base_value, unit);
+}
+
 void ConstantSet::add(const Value& document, std::string_view prefix, const std::vector<std::string>& skip,
                       Diagnostics& diagnostics) {
   for (const Value::Member& member : document.members()) {
@@ -126,7 +143,7 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
       continue;
     }
     if (const auto earlier = find(name)) {
-      const Place& first = constants_.get()[earlier->index()].place;
+      const Place& first = constants_.get()[earlier->index()]->place;
       diagnostics.error(member.key_place, name, fmt::format("defined twice, first in {}:{}", first.file, first.line));
       continue;
     }
@@ -136,11 +153,11 @@ void ConstantSet::add(const Value& document, std::string_view prefix, const std:
 
 void ConstantSet::insert(Constant constant) {
   const auto index = static_cast<std::uint32_t>(constants_.size());
-  const std::vector<Constant>& known = constants_.get();
+  const std::vector<std::shared_ptr<const Constant>>& known = constants_.get();
   const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), constant.name,
-                                   [&](std::uint32_t i, const std::string& name) { return known[i].name < name; });
+                                   [&](std::uint32_t i, const std::string& name) { return known[i]->name < name; });
   by_name_.insert(at, index);
-  constants_.push_back(std::move(constant));
+  constants_.push_back(std::make_shared<const Constant>(std::move(constant)));
 }
 
 void ConstantSet::override_value(std::string_view name, const Value& value, Diagnostics& diagnostics) {
@@ -154,7 +171,7 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
     diagnostics.error(value.place(), std::string(name), "has no \"value\"");
     return;
   }
-  const Constant old = constants_.get()[id->index()];
+  const Constant& old = *constants_.get()[id->index()];
   Constant changed = old;
   if (!take_value(changed, *inner, old.text, diagnostics)) return;
   const bool plain_zero = changed.dimension == "number" && changed.base_value == 0 && old.dimension != "text";
@@ -167,6 +184,7 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
     return;
   }
   changed.dimension = old.dimension;
+  changed.whole = old.whole && changed.whole;
   if (old.base_value > 0 && !(changed.base_value > 0)) {
     diagnostics.error(inner->place(), changed.name, fmt::format("{} is not positive", changed.text),
                       fmt::format("a positive value, such as {}", old.text));
@@ -176,20 +194,36 @@ void ConstantSet::override_value(std::string_view name, const Value& value, Diag
   changed.place = inner->place();
   changed.source = changed.place.file;
   changed.spread.clear();
-  constants_[id->index()] = std::move(changed);
+  constants_[id->index()] = std::make_shared<const Constant>(std::move(changed));
+}
+
+void ConstantSet::vary(ConstantId id, double base_value) {
+  Constant changed = (*this)[id];
+  changed.base_value = changed.whole ? std::max(1.0, std::round(base_value)) : base_value;
+  changed.text = text_with_value(changed, changed.base_value);
+  constants_[id.index()] = std::make_shared<const Constant>(std::move(changed));
+}
+
+void ConstantSet::mark_fitted(ConstantId id, std::string source, std::string spread) {
+  Constant changed = (*this)[id];
+  changed.confidence = "fitted";
+  changed.source = std::move(source);
+  changed.spread = std::move(spread);
+  constants_[id.index()] = std::make_shared<const Constant>(std::move(changed));
 }
 
 std::optional<ConstantId> ConstantSet::find(std::string_view name) const {
-  const auto at = std::lower_bound(
-      by_name_.begin(), by_name_.end(), name,
-      [this](std::uint32_t index, std::string_view wanted) { return constants_[index].name < wanted; });
-  if (at == by_name_.end() || constants_[*at].name != name) return std::nullopt;
+  const std::vector<std::shared_ptr<const Constant>>& known = constants_.get();
+  const auto at =
+      std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                       [&](std::uint32_t index, std::string_view wanted) { return known[index]->name < wanted; });
+  if (at == by_name_.end() || known[*at]->name != name) return std::nullopt;
   return ConstantId(*at);
 }
 
 std::vector<std::string> ConstantSet::names() const {
   std::vector<std::string> result;
-  for (const Constant& constant : constants_) result.push_back(constant.name);
+  for (const std::shared_ptr<const Constant>& constant : constants_) result.push_back(constant->name);
   return result;
 }
 

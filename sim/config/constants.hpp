@@ -5,10 +5,12 @@
 // In a file a constant is an inline table under its dotted name:
 //   [chip_link]
 //   bandwidth = { value = "75 GB/s", source = "…", confidence = "measured", spread = "70 to 80 GB/s" }
-// A number without unit has dimension "number" and is written bare: value = 1472. Text that begins with a digit, sign
-// or point is a quantity; other text has dimension "text".
+// A number without unit has dimension "number" and is written bare: value = 1472. One written without a point counts
+// things and stays whole where studies vary it; a factor of one is written 1.0. Text that begins with a digit, sign or
+// point is a quantity; other text has dimension "text".
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +34,11 @@ struct Constant {
   std::string confidence;  // datasheet, measured, derived, fitted, assumed, user
   std::string spread;      // empty: not known
   Place place;
+  bool whole = false;  // a count of things, or bytes
 };
+
+// The text of `constant` with another value, in the unit that it is written in: six significant digits.
+std::string text_with_value(const Constant& constant, double base_value);
 
 class ConstantSet {
  public:
@@ -44,17 +50,24 @@ class ConstantSet {
   // dimensions and values that are not positive where the old one was go to `diagnostics`.
   void override_value(std::string_view name, const Value& value, Diagnostics& diagnostics);
 
+  // Another value in the same base units, for studies that vary constants; whole constants are rounded to the nearest
+  // whole value, at least 1.
+  void vary(ConstantId id, double base_value);
+  // Says of an overridden constant that it was fitted: by whom and on what, and how far it may be off.
+  void mark_fitted(ConstantId id, std::string source, std::string spread);
+
   std::optional<ConstantId> find(std::string_view name) const;
-  const Constant& operator[](ConstantId id) const { return constants_[id.index()]; }
+  const Constant& operator[](ConstantId id) const { return *constants_.get()[id.index()]; }
   std::size_t size() const { return constants_.size(); }
   std::vector<std::string> names() const;
-  // Copies share their constants until one is changed: sets with the same identity are equal.
+  // Copies share their constants, and all but the changed ones when one is changed: sets with the same identity are
+  // equal.
   const void* identity() const { return constants_.identity(); }
 
  private:
   void insert(Constant constant);
-  SharedVector<Constant> constants_;     // in the order of reading
-  SharedVector<std::uint32_t> by_name_;  // indices into constants_, sorted by name
+  SharedVector<std::shared_ptr<const Constant>> constants_;  // in the order of reading
+  SharedVector<std::uint32_t> by_name_;                      // indices into constants_, sorted by name
 };
 
 // Reads constants for one run and remembers which. A required constant that is absent or of another dimension is a

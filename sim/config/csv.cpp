@@ -66,6 +66,7 @@ class Parser {
     row.line = line_;
     while (true) {
       row.cells.emplace_back();
+      row.at.push_back(here().column);
       if (!read_cell(row.cells.back())) return false;
       if (at_ >= text_.size()) return true;
       if (text_[at_] == ',') {

@@ -14,6 +14,7 @@ namespace podsim {
 struct CsvRow {
   int line = 0;                    // where it begins, from 1
   std::vector<std::string> cells;  // as many as columns
+  std::vector<int> at;             // where on its line each begins, from 1
 };
 
 struct CsvTable {

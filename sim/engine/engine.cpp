@@ -3,21 +3,17 @@
 #include <algorithm>
 
 #include "sim/core/check.hpp"
-#include "sim/observe/measure.hpp"
 
 namespace podsim {
 
 struct Engine::Arena {
-  std::vector<SimTime> start;  // of all executed segments, one after the other
-  std::vector<SimTime> finish;
-  std::vector<std::size_t> offset;  // by segment: its place in both; k_not_executed before
-  std::vector<SimTime> duration;    // by segment
+  SegmentTimes times;
+  std::vector<char> executed;  // by segment
   Measure measure;
 };
 
 namespace {
 
-constexpr std::size_t k_not_executed = SIZE_MAX;
 constexpr std::size_t k_reported_ops = 10;
 
 std::string op_text(const Program& program, const Segment& segment, std::size_t op) {
@@ -73,11 +69,8 @@ struct Walk {
   Listener listener;
   EngineOptions options;
   SegmentSimulator& simulator;
-  // The arena's parts.
-  std::vector<SimTime>& start;
-  std::vector<SimTime>& finish;
-  std::vector<std::size_t>& offset;
-  std::vector<SimTime>& duration;
+  SegmentTimes& times;
+  std::vector<char>& executed;  // by segment: in this run
 
   SimTime clock = SimTime(0);
   std::int64_t events = 0;
@@ -105,34 +98,32 @@ struct Walk {
 
   void run(SegmentId id, std::int64_t iterations) {
     const Segment& segment = program[id];
-    if (options.exact || offset[id.index()] == k_not_executed) execute(id, segment);
-    const std::size_t first = offset[id.index()];
-    const std::size_t ops = segment.ops.size();
-    listener(SegmentRun{platform, program, segment, id, clock, duration[id.index()], iterations,
-                        std::span<const SimTime>(start).subspan(first, ops),
-                        std::span<const SimTime>(finish).subspan(first, ops)});
-    clock += duration[id.index()];
+    const std::size_t place = id.index();
+    if (options.exact || !executed[place]) execute(place, segment);
+    listener(SegmentRun{platform, program, segment, id, clock, times.duration[place], iterations, times.start[place],
+                        times.finish[place]});
+    clock += times.duration[place];
   }
 
-  void execute(SegmentId id, const Segment& segment) {
-    const std::size_t ops = segment.ops.size();
-    std::size_t& first = offset[id.index()];
-    if (first == k_not_executed) {
-      first = start.size();
-      start.resize(first + ops);
-      finish.resize(first + ops);
-    }
-    const std::span<SimTime> starts = std::span(start).subspan(first, ops);
-    const std::span<SimTime> finishes = std::span(finish).subspan(first, ops);
-    std::fill(starts.begin(), starts.end(), k_never);
-    std::fill(finishes.begin(), finishes.end(), k_never);
-    const std::int64_t finished = simulator.simulate(segment, starts, finishes);
-    events += finished;
+  void execute(std::size_t place, const Segment& segment) {
+    if (options.exact || !times.known[place]) simulate(place, segment);
+    executed[place] = 1;
+    events += static_cast<std::int64_t>(segment.ops.size());
     ++segments_executed;
-    PODSIM_CHECK(finished == static_cast<std::int64_t>(ops), deadlock_text(platform, program, segment, finishes));
+  }
+
+  void simulate(std::size_t place, const Segment& segment) {
+    const std::size_t ops = segment.ops.size();
+    std::vector<SimTime>& start = times.start[place];
+    std::vector<SimTime>& finish = times.finish[place];
+    start.assign(ops, k_never);
+    finish.assign(ops, k_never);
+    const std::int64_t finished = simulator.simulate(segment, start, finish);
+    PODSIM_CHECK(finished == static_cast<std::int64_t>(ops), deadlock_text(platform, program, segment, finish));
     SimTime last;
-    for (const SimTime time : finishes) last = std::max(last, time);
-    duration[id.index()] = last;
+    for (const SimTime time : finish) last = std::max(last, time);
+    times.duration[place] = last;
+    times.known[place] = 1;
   }
 };
 
@@ -144,12 +135,23 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-void Engine::begin(const Platform& platform, const Program& program) {
-  arena_->start.clear();
-  arena_->finish.clear();
-  arena_->offset.assign(program.segments.size(), k_not_executed);
-  arena_->duration.assign(program.segments.size(), SimTime(0));
-  simulator_->prepare(platform, program);
+void SegmentTimes::forget(std::size_t segments) {
+  start.resize(segments);
+  finish.resize(segments);
+  duration.assign(segments, SimTime(0));
+  shares.resize(segments);
+  known.assign(segments, 0);
+}
+
+void SegmentTimes::keep_unchanged(std::span<const SegmentChange> changes) {
+  start.resize(changes.size());
+  finish.resize(changes.size());
+  duration.resize(changes.size());
+  shares.resize(changes.size());
+  known.resize(changes.size(), 0);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i] != SegmentChange::none) known[i] = 0;
+  }
 }
 
 RunResult Engine::run(const Platform& platform, const Program& program, std::span<Observer* const> observers,
@@ -161,15 +163,26 @@ RunResult Engine::run(const Platform& platform, const Program& program, std::spa
 
 void Engine::run_into(RunResult& result, const Platform& platform, const Program& program,
                       std::span<Observer* const> observers, EngineOptions options) {
+  arena_->times.forget(program.segments.size());
+  run_with(result, platform, program, arena_->times, observers, options);
+}
+
+void Engine::run_again(RunResult& result, const Platform& platform, const Program& program, SegmentTimes& times) {
+  PODSIM_CHECK(times.known.size() == program.segments.size(), "times of another program");
+  run_with(result, platform, program, times, {}, {});
+}
+
+void Engine::run_with(RunResult& result, const Platform& platform, const Program& program, SegmentTimes& times,
+                      std::span<Observer* const> observers, EngineOptions options) {
   Arena& arena = *arena_;
-  begin(platform, program);
+  simulator_->prepare(platform, program);
+  arena.executed.assign(program.segments.size(), 0);
   std::swap(arena.measure.result(), result);
-  arena.measure.begin(platform, program);
+  for (std::size_t i = 0; i < times.known.size(); ++i) times.shares[i].measured &= times.known[i] != 0;
+  arena.measure.begin(platform, program, times.shares);
   for (Observer* observer : observers) observer->begin(platform, program);
 
-  Walk<Tell> walk{platform,     program,      {arena.measure, observers},
-                  options,      *simulator_,  arena.start,
-                  arena.finish, arena.offset, arena.duration};
+  Walk<Tell> walk{platform, program, {arena.measure, observers}, options, *simulator_, times, arena.executed};
   walk.walk(program.blocks, 1);
 
   arena.measure.end(walk.clock);
@@ -181,9 +194,10 @@ void Engine::run_into(RunResult& result, const Platform& platform, const Program
 
 RunTime Engine::time(const Platform& platform, const Program& program, EngineOptions options) {
   Arena& arena = *arena_;
-  begin(platform, program);
-  Walk<TellNobody> walk{platform,    program,      {},           options,       *simulator_,
-                        arena.start, arena.finish, arena.offset, arena.duration};
+  simulator_->prepare(platform, program);
+  arena.times.forget(program.segments.size());
+  arena.executed.assign(program.segments.size(), 0);
+  Walk<TellNobody> walk{platform, program, {}, options, *simulator_, arena.times, arena.executed};
   walk.walk(program.blocks, 1);
   return {walk.clock, walk.events};
 }

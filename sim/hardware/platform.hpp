@@ -55,6 +55,11 @@ class Platform {
   const Memory& operator[](MemoryId id) const { return memories_[id.index()]; }
   const Link& operator[](LinkId id) const { return links_[id.index()]; }
   const Route& operator[](RouteId id) const { return routes_[id.index()]; }
+  // Whether one is a copy of the other, or both of a third: then they are equal.
+  bool is_copy_of(const Platform& other) const {
+    return devices_.identity() == other.devices_.identity() && memories_.identity() == other.memories_.identity() &&
+           links_.identity() == other.links_.identity() && routes_.identity() == other.routes_.identity();
+  }
 
  private:
   SharedVector<Device> devices_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/core/check.hpp"
+
 namespace podsim {
 namespace {
 
@@ -20,15 +22,21 @@ std::int64_t product(std::int64_t value, std::int64_t times) {
 }  // namespace
 
 void Measure::begin(const Platform& platform, const Program& program) {
+  own_shares_.resize(program.segments.size());
+  for (SegmentShare& share : own_shares_) share.measured = false;
+  begin(platform, program, own_shares_);
+}
+
+void Measure::begin(const Platform& platform, const Program& program, std::vector<SegmentShare>& shares) {
+  PODSIM_CHECK(shares.size() == program.segments.size(), "shares of another program");
+  shares_ = &shares;
   platform_ = &platform;
   program_ = &program;
   folds_ = program.folds.size() + 1;
   device_use_.assign(folds_ * platform.devices().size(), {});
   every_device_.assign(folds_, {});
   link_use_.assign(folds_ * platform.links().size(), {});
-  segment_shares_.assign(program.segments.size(), {});
-  device_shares_.clear();
-  link_shares_.clear();
+  iterations_.assign(program.segments.size(), 0);
   result_.events = 0;
   result_.segments_executed = 0;
   result_.folded = false;
@@ -51,23 +59,22 @@ void Measure::segment(const SegmentRun& run) {
   result_.segment_duration[run.id.index()] = run.duration;
   if (run.segment.fold.valid()) result_.folded = true;
   if (run.iterations > 1) result_.repeats = true;
-  SegmentShare& share = segment_shares_[run.id.index()];
-  if (share.iterations > 0 && share.duration != run.duration) {
-    add_share(run.id.index());
-    share = {};
+  const std::size_t place = run.id.index();
+  SegmentShare& share = (*shares_)[place];
+  if (share.measured && share.duration != run.duration) {
+    add_share(place);
+    iterations_[place] = 0;
+    share.measured = false;
   }
-  if (share.iterations == 0) {
+  if (!share.measured) {
     share.duration = run.duration;
     order_ops(run.segment);
     find_releasers(run);
-    share.first_device = static_cast<std::uint32_t>(device_shares_.size());
     measure_devices(run, share);
-    share.last_device = static_cast<std::uint32_t>(device_shares_.size());
-    share.first_link = static_cast<std::uint32_t>(link_shares_.size());
-    measure_links(run);
-    share.last_link = static_cast<std::uint32_t>(link_shares_.size());
+    measure_links(run, share);
+    share.measured = true;
   }
-  share.iterations += run.iterations;
+  iterations_[place] += run.iterations;
   measure_memories(run);
 }
 
@@ -167,17 +174,18 @@ void Measure::measure_devices(const SegmentRun& run, SegmentShare& share) {
   }
   share.end_category = charged_to(run.segment, last_releaser(run));
   group_by_owner(platform_->devices().size());
+  share.devices.clear();
   for (const Group& group : groups_) {
     const Interval* intervals = grouped_.data();
-    device_shares_.push_back(
+    share.devices.push_back(
         {group.owner, measure_device(run, share.end_category, intervals + group.begin, intervals + group.end)});
   }
 }
 
 // Every device waits for the end of a segment; what one with ops does before is put right here.
-Measure::Use Measure::measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first,
-                                     const Interval* last) {
-  Use use;
+SegmentShare::Use Measure::measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first,
+                                          const Interval* last) {
+  SegmentShare::Use use;
   const auto charge = [&](CostCategory category, std::int64_t time) { use.breakdown[category] += SimTime(time); };
   std::int64_t now = 0;
   const Interval* local = first;     // the next local not yet passed
@@ -217,7 +225,8 @@ Measure::Use Measure::measure_device(const SegmentRun& run, CostCategory end_cat
   return use;
 }
 
-void Measure::measure_links(const SegmentRun& run) {
+void Measure::measure_links(const SegmentRun& run, SegmentShare& share) {
+  share.links.clear();
   const auto& ops = run.segment.ops;
   intervals_.clear();
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
@@ -231,7 +240,7 @@ void Measure::measure_links(const SegmentRun& run) {
   if (intervals_.empty()) return;
   group_by_owner(platform_->links().size());
   for (const Group& group : groups_) {
-    Carried carried;
+    SegmentShare::Carried carried;
     std::int64_t covered = 0;
     for (std::uint32_t k = group.begin; k < group.end; ++k) {
       carried.bytes += ops[grouped_[k].op].bytes.count();
@@ -240,26 +249,26 @@ void Measure::measure_links(const SegmentRun& run) {
       carried.busy += grouped_[k].finish - from;
       covered = grouped_[k].finish;
     }
-    link_shares_.push_back({group.owner, carried});
+    share.links.push_back({group.owner, carried});
   }
 }
 
 // What a segment did, as often as it ran.
 void Measure::add_share(std::size_t segment) {
-  const SegmentShare& share = segment_shares_[segment];
-  const std::int64_t times = share.iterations;
+  const SegmentShare& share = (*shares_)[segment];
+  const std::int64_t times = iterations_[segment];
   if (times == 0) return;
   const std::size_t fold = fold_index(program_->segments[segment]);
   every_device_[fold][share.end_category] += share.duration * times;
-  for (std::uint32_t k = share.first_device; k < share.last_device; ++k) {
-    Use& use = device_use_[fold * platform_->devices().size() + device_shares_[k].device];
-    add(use.breakdown, device_shares_[k].use.breakdown, times);
-    use.busy += product(device_shares_[k].use.busy, times);
+  for (const SegmentShare::OfDevice& part : share.devices) {
+    SegmentShare::Use& use = device_use_[fold * platform_->devices().size() + part.device];
+    add(use.breakdown, part.use.breakdown, times);
+    use.busy += product(part.use.busy, times);
   }
-  for (std::uint32_t k = share.first_link; k < share.last_link; ++k) {
-    Carried& carried = link_use_[fold * platform_->links().size() + link_shares_[k].link];
-    carried.bytes += link_shares_[k].carried.bytes * times;
-    carried.busy += product(link_shares_[k].carried.busy, times);
+  for (const SegmentShare::OfLink& part : share.links) {
+    SegmentShare::Carried& carried = link_use_[fold * platform_->links().size() + part.link];
+    carried.bytes += part.carried.bytes * times;
+    carried.busy += product(part.carried.busy, times);
   }
 }
 
@@ -350,7 +359,7 @@ void Measure::apply(const MemoryStep& step, std::size_t fold, SimTime at) {
 
 void Measure::end(SimTime total) {
   result_.total = total;
-  for (std::size_t i = 0; i < segment_shares_.size(); ++i) add_share(i);
+  for (std::size_t i = 0; i < iterations_.size(); ++i) add_share(i);
   finish_devices_and_links();
   finish_memories();
 }
@@ -361,17 +370,19 @@ void Measure::finish_devices_and_links() {
   const std::size_t links = platform_->links().size();
   result_.devices.assign(devices, {});
   result_.links.assign(links, {});
+  CostVector waits;
+  for (const CostVector& wait : every_device_) waits += wait;
+  for (DeviceUse& use : result_.devices) use.breakdown = waits;
   for (std::size_t fold = 0; fold < folds_; ++fold) {
     const FoldMap* map = fold + 1 == folds_ ? nullptr : &program_->folds[fold];
     for (std::size_t d = 0; d < devices; ++d) {
       const std::size_t from = map ? map->device_representative[d].index() : d;
-      const Use& use = device_use_[fold * devices + from];
+      const SegmentShare::Use& use = device_use_[fold * devices + from];
       result_.devices[d].breakdown += use.breakdown;
-      result_.devices[d].breakdown += every_device_[fold];
       result_.devices[d].busy += SimTime(use.busy);
     }
     for (std::size_t l = 0; l < links; ++l) {
-      const Carried& carried = link_use_[fold * links + (map ? map->link_representative[l].index() : l)];
+      const SegmentShare::Carried& carried = link_use_[fold * links + (map ? map->link_representative[l].index() : l)];
       result_.links[l].bytes += Bytes(carried.bytes);
       result_.links[l].busy += SimTime(carried.busy);
     }

@@ -19,9 +19,36 @@
 
 namespace podsim {
 
+// What one iteration of a segment does to devices and links.
+struct SegmentShare {
+  struct Use {
+    CostVector breakdown;
+    std::int64_t busy = 0;  // ps
+  };
+  struct Carried {
+    std::int64_t bytes = 0;
+    std::int64_t busy = 0;  // ps
+  };
+  struct OfDevice {
+    std::uint32_t device = 0;
+    Use use;
+  };
+  struct OfLink {
+    std::uint32_t link = 0;
+    Carried carried;
+  };
+  bool measured = false;
+  SimTime duration;
+  CostCategory end_category = CostCategory::other;  // that every device waits for its end in
+  std::vector<OfDevice> devices;                    // with ops, ascending
+  std::vector<OfLink> links;                        // with transfers, ascending
+};
+
 class Measure final : public Observer {
  public:
   void begin(const Platform& platform, const Program& program) override;
+  // The same with what is known of segments already: `shares`, by segment, lives until `end` and learns the others.
+  void begin(const Platform& platform, const Program& program, std::vector<SegmentShare>& shares);
   void segment(const SegmentRun& run) override;
   void end(SimTime total) override;
   // After `end`: the finished result; counters of the engine are not its concern and stay as they are. A result that is
@@ -37,32 +64,6 @@ class Measure final : public Observer {
     std::uint32_t op;
     bool is_transfer;
   };
-  struct Use {
-    CostVector breakdown;
-    std::int64_t busy = 0;
-  };
-  struct Carried {
-    std::int64_t bytes = 0;
-    std::int64_t busy = 0;
-  };
-  // What one iteration of a segment does to a device or link.
-  struct DeviceShare {
-    std::uint32_t device = 0;
-    Use use;
-  };
-  struct LinkShare {
-    std::uint32_t link = 0;
-    Carried carried;
-  };
-  struct SegmentShare {
-    std::int64_t iterations = 0;  // 0: it has not run
-    SimTime duration;
-    CostCategory end_category = CostCategory::other;  // that every device waits for its end in
-    std::uint32_t first_device = 0;                   // into device_shares_, and one behind its last
-    std::uint32_t last_device = 0;
-    std::uint32_t first_link = 0;  // into link_shares_
-    std::uint32_t last_link = 0;
-  };
   // Intervals of one owner, in `grouped_`.
   struct Group {
     std::uint32_t owner;
@@ -75,8 +76,9 @@ class Measure final : public Observer {
   CostCategory charged_to(const Segment& segment, std::uint32_t releaser) const;
   std::uint32_t last_releaser(const SegmentRun& run) const;
   void measure_devices(const SegmentRun& run, SegmentShare& share);
-  Use measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first, const Interval* last);
-  void measure_links(const SegmentRun& run);
+  SegmentShare::Use measure_device(const SegmentRun& run, CostCategory end_category, const Interval* first,
+                                   const Interval* last);
+  void measure_links(const SegmentRun& run, SegmentShare& share);
   void group_by_owner(std::size_t owners);
   void add_share(std::size_t segment);
   void finish_devices_and_links();
@@ -91,13 +93,13 @@ class Measure final : public Observer {
   RunResult result_;
   const Platform* platform_ = nullptr;
   const Program* program_ = nullptr;
-  std::size_t folds_ = 0;                 // those of the program, and "none" as the last
-  std::vector<Use> device_use_;           // by fold, device: where it differs from every_device_
-  std::vector<CostVector> every_device_;  // by fold: charged to every device alike
-  std::vector<Carried> link_use_;         // by fold, link
-  std::vector<SegmentShare> segment_shares_;
-  std::vector<DeviceShare> device_shares_;
-  std::vector<LinkShare> link_shares_;
+  std::size_t folds_ = 0;                        // those of the program, and "none" as the last
+  std::vector<SegmentShare::Use> device_use_;    // by fold, device: where it differs from every_device_
+  std::vector<CostVector> every_device_;         // by fold: charged to every device alike
+  std::vector<SegmentShare::Carried> link_use_;  // by fold, link
+  std::vector<SegmentShare> own_shares_;
+  std::vector<SegmentShare>* shares_ = nullptr;  // by segment
+  std::vector<std::int64_t> iterations_;         // by segment: not yet added
 
   std::vector<std::uint32_t> topological_;
   std::vector<std::uint32_t> pending_;

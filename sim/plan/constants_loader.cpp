@@ -30,9 +30,20 @@ class MachineLoader {
                 Diagnostics& diagnostics)
       : document_(document), configs_(configs), resolved_(resolved), diagnostics_(diagnostics) {}
 
-  MachineChoice load(const std::vector<std::string>& overlays) {
+  MachineChoice load(const std::vector<std::string>& overlays, std::vector<MachineFiles>* known) {
+    const bool found = known != nullptr ? take_files(*known) : load_files();
+    if (!found) return std::move(choice_);
+    read_options();
+    for (const std::string& overlay : overlays) apply_overlay(overlay);
+    for (const char* section : {"system", "chip", "software", "cost", "memory"}) apply_section(section);
+    return std::move(choice_);
+  }
+
+ private:
+  // False: there is no system to speak of.
+  bool load_files() {
     const std::optional<Value> system = load_noun("system", "system.name", "systems/", {});
-    if (!system) return std::move(choice_);
+    if (!system) return false;
     choice_.system = read_text(*system, "name").value_or(choice_.system);
     choice_.family = read_text(*system, "family").value_or("");
     const Value* family = system->find("family");
@@ -43,13 +54,37 @@ class MachineLoader {
     const bool software = load_software(*system);
     load_family_constants();
     choice_.complete = chip && software;
-    read_options();
-    for (const std::string& overlay : overlays) apply_overlay(overlay);
-    for (const char* section : {"system", "chip", "software", "cost", "memory"}) apply_section(section);
-    return std::move(choice_);
+    return true;
   }
 
- private:
+  bool take_files(std::vector<MachineFiles>& known) {
+    constexpr std::size_t k_kept = 16;
+    const auto written = [&](const char* key) {
+      const Value* value = document_.find(key);
+      return value != nullptr ? *value : Value();
+    };
+    MachineFiles files{written("system.name"), written("software.name"), {}, Value::null({}), {}};
+    const auto same = std::find_if(known.rbegin(), known.rend(), [&](const MachineFiles& other) {
+      return other.system == files.system && other.software == files.software;
+    });
+    if (same != known.rend()) {
+      choice_ = same->choice;
+      optional_ = same->optional;
+      resolved_.insert(resolved_.end(), same->resolved.begin(), same->resolved.end());
+      return true;
+    }
+    const std::size_t told = diagnostics_.all().size();
+    const auto resolved = static_cast<std::ptrdiff_t>(resolved_.size());
+    if (!load_files()) return false;
+    if (diagnostics_.all().size() != told) return true;
+    files.choice = choice_;
+    files.optional = optional_;
+    files.resolved.assign(resolved_.begin() + resolved, resolved_.end());
+    if (known.size() >= k_kept) known.erase(known.begin());
+    known.push_back(std::move(files));
+    return true;
+  }
+
   // The document of a named file under `folder`, or of a path the user wrote; the choice is recorded.
   std::optional<Value> load_noun(const std::string& section, const std::string& key, const std::string& folder,
                                  const std::string& fallback) {
@@ -198,7 +233,24 @@ class MachineLoader {
     const std::optional<std::string> text = read_text_file(path, {"command line", 0, 0}, "--overlay", diagnostics_);
     if (!text) return;
     const std::optional<Value> overlay = parse_toml(*text, path, diagnostics_);
-    if (overlay) override_members(*overlay, "");
+    if (!overlay) return;
+    override_members(*overlay, "");
+    mark_fitted(*overlay, "", path);
+  }
+
+  // An overlay may say that it was fitted: all other values that replace a shipped one are just the user's.
+  void mark_fitted(const Value& table, const std::string& prefix, const std::string& file) {
+    for (const Value::Member& member : table.members()) {
+      if (!member.value.is(Value::Kind::table)) continue;
+      const std::string name = prefix.empty() ? member.key : prefix + "." + member.key;
+      const std::optional<ConstantId> id = choice_.constants.find(name);
+      if (id && read_text(member.value, "confidence") == "fitted") {
+        const std::string source = read_text(member.value, "source").value_or("fitted");
+        choice_.constants.mark_fitted(*id, source + "; " + file, read_text(member.value, "spread").value_or(""));
+      } else if (member.value.find("value") == nullptr) {
+        mark_fitted(member.value, name, file);
+      }
+    }
   }
 
   void apply_section(const std::string& section) {
@@ -253,6 +305,13 @@ class MachineLoader {
 
 }  // namespace
 
+ConstantSet with_changes(ConstantSet constants, const std::vector<ConstantChange>& changes) {
+  for (const ConstantChange& change : changes) {
+    if (const auto id = constants.find(change.name)) constants.vary(*id, change.base_value);
+  }
+  return constants;
+}
+
 Value with_machine_tables(Value document) {
   for (const char* section : {"system", "software"}) {
     const Value* written = document.find(section);
@@ -265,8 +324,9 @@ Value with_machine_tables(Value document) {
 }
 
 MachineChoice choose_machine(const Value& document, const std::vector<std::string>& overlays,
-                             const ConfigFiles& configs, std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics) {
-  return MachineLoader(document, configs, resolved, diagnostics).load(overlays);
+                             const ConfigFiles& configs, std::vector<ResolvedKey>& resolved, Diagnostics& diagnostics,
+                             std::vector<MachineFiles>* known) {
+  return MachineLoader(document, configs, resolved, diagnostics).load(overlays, known);
 }
 
 }  // namespace podsim

@@ -12,10 +12,18 @@
 
 namespace podsim {
 
+// Another value of a constant, in its base units.
+struct ConstantChange {
+  std::string name;
+  double base_value = 0;
+};
+
 struct Experiment {
-  Value document;                     // a table
-  std::vector<std::string> overlays;  // constant files given by the user, applied in order
-  std::string source_text;            // the bytes of every file read so far, for the inputs' hash
+  Value document;                           // a table
+  std::vector<std::string> overlays;        // constant files given by the user, applied in order
+  std::string source_text;                  // the bytes of every file read so far, for the inputs' hash
+  std::vector<ConstantChange> varied = {};  // by a study, after all that is written; those that the machine does not
+                                            // have are left out
 };
 
 // Reads an experiment: a file, or a shipped one by its bare name. Errors go to `diagnostics`; the document is an empty

@@ -30,6 +30,7 @@ struct OperatorEstimate;
 struct OperatorQuery;
 class ModelKind;
 class PlanCache;
+class ProgramStorage;
 
 // One resolved key: as TOML it reproduces the run, and it says where it came from.
 struct ResolvedKey {
@@ -148,6 +149,8 @@ struct CommandFlag {
 struct LowerOptions {
   bool fold = true;    // simulate equal replicas once
   bool merge = false;  // make chains of local ops one op, where the family can
+  // Where the program is built, to be given back when it is not needed any more; null: in memory of its own.
+  ProgramStorage* storage = nullptr;
 };
 
 struct Lowered {

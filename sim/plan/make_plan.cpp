@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/config/key_spec.hpp"
-#include "sim/core/sha256.hpp"
 #include "sim/plan/constants_loader.hpp"
+#include "sim/plan/inputs_hash.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/plan/settings_reader.hpp"
@@ -14,17 +15,22 @@ namespace {
 
 class PlanMaker {
  public:
-  PlanMaker(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs, PlanCache* cache)
-      : experiment_(experiment),
+  // `experiment` without its document.
+  PlanMaker(Value document, const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
+            PlanCache* cache)
+      : overlays_(experiment.overlays),
+        varied_(experiment.varied),
         catalog_(catalog),
         configs_(configs),
         cache_(cache),
-        document_(with_machine_tables(experiment.document)) {}
+        shared_(cache != nullptr ? *cache : own_),
+        document_(with_machine_tables(std::move(document))) {}
 
   PlanResult make() {
     check_document();
     choose_name();
     choose_machine_once();
+    vary_constants();
     plan_.family = catalog_.family(machine_.family);
     if (plan_.family != nullptr) plan_.family->fill_shared(document_, diagnostics_);
     const bool has_model = read_model();
@@ -81,7 +87,7 @@ class PlanMaker {
 
   void choose_machine_once() {
     if (cache_ == nullptr) {
-      machine_ = choose_machine(document_, experiment_.overlays, configs_, plan_.resolved, diagnostics_);
+      machine_ = choose_machine(document_, overlays_, configs_, plan_.resolved, diagnostics_);
       return;
     }
     std::vector<Value> sections;
@@ -89,15 +95,21 @@ class PlanMaker {
       const Value* written = document_.find(section);
       sections.push_back(written != nullptr ? *written : Value());
     }
-    const PlanCache::Machine* known = cache_->machine(sections, experiment_.overlays);
+    const PlanCache::Machine* known = cache_->machine(sections, overlays_);
     if (known == nullptr) {
-      PlanCache::Machine fresh{std::move(sections), experiment_.overlays, {}, {}, {}};
-      fresh.choice = choose_machine(document_, experiment_.overlays, configs_, fresh.resolved, fresh.diagnostics);
+      PlanCache::Machine fresh{std::move(sections), overlays_, {}, {}, {}};
+      fresh.choice =
+          choose_machine(document_, overlays_, configs_, fresh.resolved, fresh.diagnostics, &cache_->machine_files());
       known = &cache_->keep(std::move(fresh));
     }
     machine_ = known->choice;
     plan_.resolved.insert(plan_.resolved.end(), known->resolved.begin(), known->resolved.end());
     diagnostics_.append(known->diagnostics);
+  }
+
+  void vary_constants() {
+    if (varied_.empty()) return;
+    machine_.constants = shared_.varied(machine_.constants, varied_);
   }
 
   // Sections of other families have no effect here; keys of the own one are the family's to check.
@@ -201,8 +213,18 @@ class PlanMaker {
   }
 
   void read_settings(const std::string& implied_head) {
+    const PlanCache::Settings* known = cache_ != nullptr ? cache_->settings(document_) : nullptr;
+    if (known != nullptr) {
+      plan_.settings = known->settings;
+      plan_.resolved.insert(plan_.resolved.end(), known->resolved.begin(), known->resolved.end());
+      return;
+    }
+    const auto resolved = static_cast<std::ptrdiff_t>(plan_.resolved.size());
+    const std::size_t told = diagnostics_.all().size();
     SettingsReader reader(document_, plan_.resolved, diagnostics_);
     plan_.settings = reader.read(*plan_.model_kind, plan_.shape, implied_head);
+    if (cache_ == nullptr || diagnostics_.has_errors() || diagnostics_.all().size() != told) return;
+    cache_->keep_settings(document_, plan_.settings, {plan_.resolved.begin() + resolved, plan_.resolved.end()});
   }
 
   // Only what was read without a problem is kept: problems are told with all that belongs to them.
@@ -348,7 +370,7 @@ class PlanMaker {
                           machine_.system,
                           machine_.nodes,
                           machine_.slowdown,
-                          cache_};
+                          &shared_};
     Diagnostics found;
     found.append(diagnostics_);  // a family gives no plan when there are errors already
     try {
@@ -378,37 +400,21 @@ class PlanMaker {
     plan_.software = machine_.software;
     plan_.nodes = machine_.nodes;
     plan_.constants = std::move(machine_.constants);
-    plan_.graph = cache_ != nullptr ? cache_->graph(*plan_.model_kind, plan_.shape, plan_.settings)
-                                    : plan_.model_kind->build(plan_.shape, plan_.settings);
+    plan_.graph = shared_.graph(*plan_.model_kind, plan_.shape, plan_.settings);
     const Place place = document_.find("model.config")->place();
     const std::vector<std::string> notes =
         plan_.family->costs_model_graph() ? plan_.graph.notes : std::vector<std::string>{};
     for (const std::string& note : notes) plan_.warnings.warning(place, "model.config", note);
-    if (cache_ == nullptr) plan_.inputs_sha256 = hash_of_inputs();
+    if (cache_ == nullptr) plan_.inputs_sha256 = inputs_hash(plan_);
   }
 
-  std::string hash_of_inputs() const {
-    std::string identity;
-    for (const auto& keys : {plan_.resolved, plan_.family_plan->resolved()}) {
-      for (const ResolvedKey& key : keys) {
-        // Where a file lies is no input; what it holds is: constants and dimensions follow.
-        if (!key.is_path) identity += key.path + " = " + key.toml_value + "\n";
-      }
-    }
-    for (const std::string& name : plan_.constants.names()) {
-      identity += name + " = " + plan_.constants[*plan_.constants.find(name)].text + "\n";
-    }
-    identity += plan_.family_plan->file_contents();
-    identity += "model_type = " + plan_.shape.type + "\n";
-    for (const auto& [dimension, value] : plan_.shape.dimensions)
-      identity += fmt::format("{} = {}\n", dimension, value);
-    return sha256_hex(identity);
-  }
-
-  const Experiment& experiment_;
+  const std::vector<std::string>& overlays_;
+  const std::vector<ConstantChange>& varied_;
   const Catalog& catalog_;
   const ConfigFiles& configs_;
-  PlanCache* cache_;  // null: none
+  PlanCache* cache_;  // of earlier plans; null: none
+  PlanCache own_;     // of this plan alone
+  PlanCache& shared_;
   Value document_;
   MachineChoice machine_;
   Plan plan_;
@@ -423,12 +429,16 @@ std::optional<double> constant_value(const Plan& plan, std::string_view name) {
 }
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs) {
-  return PlanMaker(experiment, catalog, configs, nullptr).make();
+  return PlanMaker(experiment.document, experiment, catalog, configs, nullptr).make();
 }
 
 PlanResult make_plan(const Experiment& experiment, const Catalog& catalog, const ConfigFiles& configs,
                      PlanCache& cache) {
-  return PlanMaker(experiment, catalog, configs, &cache).make();
+  return PlanMaker(experiment.document, experiment, catalog, configs, &cache).make();
+}
+
+PlanResult make_plan(Experiment&& experiment, const Catalog& catalog, const ConfigFiles& configs, PlanCache& cache) {
+  return PlanMaker(std::move(experiment.document), experiment, catalog, configs, &cache).make();
 }
 
 }  // namespace podsim

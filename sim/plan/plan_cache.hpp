@@ -13,6 +13,7 @@
 #include "sim/plan/catalog.hpp"
 #include "sim/plan/constants_loader.hpp"
 #include "sim/plan/model_kind.hpp"
+#include "sim/plan/plan.hpp"
 
 namespace podsim {
 
@@ -36,11 +37,24 @@ class PlanCache {
     Diagnostics diagnostics;
   };
 
+  // What SettingsReader::read made of the [model] and [workload] tables.
+  struct Settings {
+    Value model;
+    Value workload;  // null: absent
+    WorkloadSettings settings;
+    std::vector<ResolvedKey> resolved;
+  };
+
   // Null when there is none yet.
   const Machine* machine(const std::vector<Value>& sections, const std::vector<std::string>& overlays) const;
   const Machine& keep(Machine machine);
+  // Of machines that differ in constants and options only.
+  std::vector<MachineFiles>& machine_files() { return machine_files_; }
   const Model* model(const Value& section) const;
   const Model& keep(Model model);
+  // Of the document's tables; of those read without a problem.
+  const Settings* settings(const Value& document) const;
+  void keep_settings(const Value& document, const WorkloadSettings& settings, std::vector<ResolvedKey> resolved);
   // The graph that `kind` builds, which shares its blocks with those handed out before.
   ModelGraph graph(const ModelKind& kind, const ModelShape& shape, const WorkloadSettings& settings);
   // The keys of a document, once made by `make`.
@@ -49,6 +63,8 @@ class PlanCache {
     if (keys_.empty()) keys_ = make();
     return keys_;
   }
+  // `base` under other values: the same set for the same changes, so that what is made of it is found again.
+  ConstantSet varied(const ConstantSet& base, const std::vector<ConstantChange>& changes);
   // What `family` keeps; null when it keeps nothing.
   const std::shared_ptr<FamilyCache>& of_family(const Family& family);
 
@@ -59,11 +75,25 @@ class PlanCache {
     WorkloadSettings settings;
     ModelGraph graph;
   };
+  struct Varied {
+    ConstantSet base;
+    std::vector<ConstantChange> changes;
+    ConstantSet set;
+  };
   std::vector<KeySpec> keys_;
-  std::vector<std::unique_ptr<const Machine>> machines_;  // the newest last
+  std::vector<Settings> settings_;  // the newest last, in all of these
+  std::vector<std::unique_ptr<const Machine>> machines_;
+  std::vector<MachineFiles> machine_files_;
   std::vector<std::unique_ptr<const Model>> models_;
   std::vector<Graph> graphs_;
+  std::vector<Varied> varied_;
   std::map<const Family*, std::shared_ptr<FamilyCache>> families_;
 };
+
+// make_plan of an experiment that nobody needs any more.
+PlanResult make_plan(Experiment&& experiment, const Catalog& catalog, const ConfigFiles& configs, PlanCache& cache);
+
+// The graph of what is being resolved, from the context's cache where it has one.
+ModelGraph graph_of(const FamilyContext& context);
 
 }  // namespace podsim

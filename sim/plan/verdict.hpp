@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/core/ids.hpp"
+#include "sim/core/shared_vector.hpp"
 #include "sim/units/bytes.hpp"
 
 namespace podsim {
@@ -35,7 +36,7 @@ struct DeviceMemoryAccount {
   std::string device;
   Bytes capacity;
   Bytes limit;
-  std::vector<MemoryAccountEntry> entries;
+  SharedVector<MemoryAccountEntry> entries;
   Bytes total() const;
   Bytes always_live() const;
 };

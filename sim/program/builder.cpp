@@ -5,33 +5,27 @@
 #include "sim/core/check.hpp"
 
 namespace podsim {
-namespace {
 
-std::size_t hash_of(const CostVector& cost) {
-  std::uint64_t hash = 0;
-  for (const SimTime time : cost.part) {
-    hash = (hash ^ static_cast<std::uint64_t>(time.picoseconds())) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29;
+SegmentBuilder::SegmentBuilder(ProgramBuilder& program, std::string_view name) : program_(program) {
+  std::vector<ProgramStorage::Draft>& spare = program.storage_.spare_;
+  if (!spare.empty()) {
+    draft_ = std::move(spare.back());
+    spare.pop_back();
   }
-  return static_cast<std::size_t>(hash);
-}
-
-}  // namespace
-
-SegmentBuilder::SegmentBuilder(ProgramBuilder& program, std::string name) : program_(program) {
-  segment_.name = std::move(name);
+  draft_.segment.name = name;
 }
 
 OpId SegmentBuilder::append(Op op) {
-  segment_.ops.push_back(op);
-  return OpId(static_cast<std::uint32_t>(segment_.ops.size() - 1));
+  draft_.segment.ops.push_back(op);
+  return OpId(static_cast<std::uint32_t>(draft_.segment.ops.size() - 1));
 }
 
 void SegmentBuilder::follow(DeviceId device, OpId op) {
-  PODSIM_CHECK(device.valid(), segment_.name + ": an op of a chain needs a device");
-  if (device.index() >= last_.size()) last_.resize(device.index() + 1);
-  OpId& last = last_[device.index()];
-  if (last.valid()) edges_.emplace_back(last, op);
+  PODSIM_CHECK(device.valid(), draft_.segment.name + ": an op of a chain needs a device");
+  std::vector<OpId>& chains = draft_.last;
+  if (device.index() >= chains.size()) chains.resize(device.index() + 1);
+  OpId& last = chains[device.index()];
+  if (last.valid()) draft_.edges.emplace_back(last, op);
   last = op;
 }
 
@@ -40,12 +34,12 @@ OpId SegmentBuilder::local(DeviceId device, const CostVector& cost, std::string_
 }
 
 OpId SegmentBuilder::local(DeviceId device, CostId cost, LabelId label) {
-  PODSIM_CHECK(cost.index() < program_.program_.costs.size(), segment_.name + ": unknown cost");
+  PODSIM_CHECK(cost.index() < program_.storage_.program_.costs.size(), draft_.segment.name + ": unknown cost");
   Op op;
   op.kind = OpKind::local;
   op.device = device;
   op.cost = cost;
-  op.duration = program_.program_.costs[cost.index()].total();
+  op.duration = program_.storage_.program_.costs[cost.index()].total();
   op.label = label;
   const OpId id = append(op);
   follow(device, id);
@@ -77,34 +71,36 @@ OpId SegmentBuilder::join(std::string_view label) {
 }
 
 void SegmentBuilder::depend(OpId before, OpId after) {
-  edges_.emplace_back(before, after);
+  draft_.edges.emplace_back(before, after);
 }
 
 void SegmentBuilder::chain(OpId transfer) {
-  PODSIM_CHECK(transfer.index() < segment_.ops.size(), segment_.name + ": unknown op to chain");
-  follow(segment_.ops[transfer.index()].device, transfer);
+  PODSIM_CHECK(transfer.index() < draft_.segment.ops.size(), draft_.segment.name + ": unknown op to chain");
+  follow(draft_.segment.ops[transfer.index()].device, transfer);
 }
 
 void SegmentBuilder::memory_at(OpId op, SimTime offset, MemoryId memory, MemoryCategory category, Bytes change) {
-  segment_.memory_steps.push_back({op, false, offset, memory, category, change});
+  draft_.segment.memory_steps.push_back({op, false, offset, memory, category, change});
 }
 
 void SegmentBuilder::memory_at_start(OpId op, MemoryId memory, MemoryCategory category, Bytes change) {
-  segment_.memory_steps.push_back({op, false, SimTime(0), memory, category, change});
+  draft_.segment.memory_steps.push_back({op, false, SimTime(0), memory, category, change});
 }
 
 void SegmentBuilder::memory_at_finish(OpId op, MemoryId memory, MemoryCategory category, Bytes change) {
-  segment_.memory_steps.push_back({op, true, SimTime(0), memory, category, change});
+  draft_.segment.memory_steps.push_back({op, true, SimTime(0), memory, category, change});
 }
 
 void SegmentBuilder::fold(FoldId fold) {
-  segment_.fold = fold;
+  draft_.segment.fold = fold;
 }
 
-ProgramBuilder::ProgramBuilder() = default;
+ProgramBuilder::ProgramBuilder(ProgramStorage* storage) : storage_(storage != nullptr ? *storage : own_) {
+  storage_.begin();
+}
 
-SegmentBuilder ProgramBuilder::segment(std::string name) {
-  return SegmentBuilder(*this, std::move(name));
+SegmentBuilder ProgramBuilder::segment(std::string_view name) {
+  return SegmentBuilder(*this, name);
 }
 
 void set_edges(Segment& segment, const std::vector<std::pair<OpId, OpId>>& edges) {
@@ -137,72 +133,65 @@ void set_edges(Segment& segment, const std::vector<std::pair<OpId, OpId>>& edges
 }
 
 SegmentId ProgramBuilder::add(SegmentBuilder&& builder) {
-  Segment& segment = builder.segment_;
-  set_edges(segment, builder.edges_);
-  std::stable_sort(segment.memory_steps.begin(), segment.memory_steps.end(), [](const auto& a, const auto& b) {
-    return a.op != b.op ? a.op < b.op : a.from_finish < b.from_finish;
-  });
-  program_.segments.push_back(std::move(segment));
-  return SegmentId(static_cast<std::uint32_t>(program_.segments.size() - 1));
+  return storage_.take(builder.draft_);
 }
 
 MemoryCategory ProgramBuilder::memory_category(std::string_view name) {
-  auto& names = program_.memory_categories;
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<MemoryCategory>(found - names.begin());
-  PODSIM_CHECK(names.size() < 256, "more than 256 memory categories");
-  names.emplace_back(name);
-  return static_cast<MemoryCategory>(names.size() - 1);
+  auto& names = storage_.program_.memory_categories;
+  std::size_t& known = storage_.categories_;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(known);
+  const auto found = std::find(names.begin(), end, name);
+  if (found != end) return static_cast<MemoryCategory>(found - names.begin());
+  PODSIM_CHECK(known < 256, "more than 256 memory categories");
+  if (known == names.size()) names.emplace_back();
+  if (names[known] != name) names[known] = name;
+  return static_cast<MemoryCategory>(known++);
 }
 
-FoldId ProgramBuilder::fold(FoldMap map) {
-  program_.folds.push_back(std::move(map));
-  return FoldId(static_cast<std::uint32_t>(program_.folds.size() - 1));
-}
-
-void ProgramBuilder::grow_cost_table() {
-  cost_table_.assign(std::max<std::size_t>(64, 2 * cost_table_.size()), CostId::none());
-  const std::size_t mask = cost_table_.size() - 1;
-  for (std::uint32_t i = 0; i < program_.costs.size(); ++i) {
-    std::size_t place = hash_of(program_.costs[i]) & mask;
-    while (cost_table_[place].valid()) place = (place + 1) & mask;
-    cost_table_[place] = CostId(i);
+FoldId ProgramBuilder::fold(const FoldMap& map) {
+  auto& folds = storage_.program_.folds;
+  const std::size_t place = storage_.folds_++;
+  if (place == folds.size()) folds.emplace_back();
+  if (!(folds[place] == map)) {
+    folds[place] = map;
+    storage_.folds_changed_ = true;
   }
+  return FoldId(static_cast<std::uint32_t>(place));
 }
 
 CostId ProgramBuilder::cost(const CostVector& cost) {
-  if (2 * (program_.costs.size() + 1) > cost_table_.size()) grow_cost_table();
-  const std::size_t mask = cost_table_.size() - 1;
-  std::size_t place = hash_of(cost) & mask;
-  for (; cost_table_[place].valid(); place = (place + 1) & mask) {
-    if (program_.costs[cost_table_[place].index()] == cost) return cost_table_[place];
-  }
-  const CostId id(static_cast<std::uint32_t>(program_.costs.size()));
-  program_.costs.push_back(cost);
-  cost_table_[place] = id;
-  return id;
+  return storage_.cost(cost);
 }
 
 LabelId ProgramBuilder::label(std::string_view text) {
-  const auto found = label_ids_.find(text);
-  if (found != label_ids_.end()) return found->second;
-  const LabelId id(static_cast<std::uint32_t>(program_.labels.size()));
-  program_.labels.emplace_back(text);
-  label_ids_.emplace(text, id);
+  const auto found = storage_.label_ids_.find(text);
+  if (found != storage_.label_ids_.end()) return found->second;
+  std::vector<std::string>& labels = storage_.program_.labels;
+  const LabelId id(static_cast<std::uint32_t>(labels.size()));
+  labels.emplace_back(text);
+  storage_.label_ids_.emplace(text, id);
   return id;
 }
 
 void ProgramBuilder::always_live(MemoryId memory, MemoryCategory category, Bytes bytes) {
-  program_.always_live.push_back({memory, category, bytes});
+  storage_.program_.always_live.push_back({memory, category, bytes});
 }
 
 void ProgramBuilder::mark(const std::string& name, SegmentId segment) {
-  program_.marks[name].push_back(segment);
+  storage_.program_.marks[name].push_back(segment);
 }
 
 Program ProgramBuilder::build(std::vector<ProgramBlock> blocks) && {
-  program_.blocks = std::move(blocks);
-  return std::move(program_);
+  Program& program = storage_.program_;
+  program.segments.resize(storage_.segments_);
+  storage_.edges_.resize(storage_.segments_);
+  storage_.changes_.resize(storage_.segments_);
+  storage_.tell_of_folds();
+  program.memory_categories.resize(storage_.categories_);
+  program.folds.resize(storage_.folds_);
+  std::erase_if(program.marks, [](const auto& mark) { return mark.second.empty(); });
+  program.blocks = std::move(blocks);
+  return std::move(program);
 }
 
 }  // namespace podsim

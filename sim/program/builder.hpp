@@ -15,6 +15,48 @@ namespace podsim {
 
 class ProgramBuilder;
 
+// A program of a sweep's earlier point, as room and pattern for the next one: a builder that works in it allocates
+// little, keeps what comes out the same, and says what did not. For one program at a time.
+class ProgramStorage {
+ public:
+  // By segment of the program built last, against the one that was given back before it: what has not changed has the
+  // times it had, on the same platform.
+  const std::vector<SegmentChange>& changes() const { return changes_; }
+  // The program built last; until it is back, there is no pattern for the next one.
+  void give_back(Program program);
+
+ private:
+  friend class ProgramBuilder;
+  friend class SegmentBuilder;
+  // A segment in the making.
+  struct Draft {
+    Segment segment;
+    std::vector<std::pair<OpId, OpId>> edges;  // in the order of their making
+    std::vector<OpId> last;                    // by device index
+  };
+  void begin();
+  void grow_cost_table();
+  void forget();
+  void tell_of_folds();
+  CostId cost(const CostVector& cost);
+  SegmentId take(Draft& draft);
+  SegmentChange compare(const Draft& draft, std::size_t place) const;
+  bool same_figures(const Op& now, const Op& before) const;
+
+  Program program_;
+  bool lent_ = false;           // the program is elsewhere, or half made
+  std::size_t segments_ = 0;    // of the program that is being made
+  std::size_t categories_ = 0;  // likewise
+  std::size_t folds_ = 0;       // likewise
+  bool folds_changed_ = false;
+  std::vector<CostVector> costs_before_;                   // of the program given back
+  std::vector<CostId> cost_table_;                         // open addressing; a power of two, at most half of it used
+  std::map<std::string, LabelId, std::less<>> label_ids_;  // of program_.labels
+  std::vector<std::vector<std::pair<OpId, OpId>>> edges_;  // by segment, as they were stated
+  std::vector<SegmentChange> changes_;
+  std::vector<Draft> spare_;
+};
+
 class SegmentBuilder {
  public:
   // Adds a local op and an edge from the op this device did last in this segment: a local, or a transfer put into its
@@ -38,25 +80,26 @@ class SegmentBuilder {
 
  private:
   friend class ProgramBuilder;
-  SegmentBuilder(ProgramBuilder& program, std::string name);
+  SegmentBuilder(ProgramBuilder& program, std::string_view name);
   OpId append(Op op);
   // Orders `op` after what `device` did last and makes it the last.
   void follow(DeviceId device, OpId op);
 
   ProgramBuilder& program_;
-  Segment segment_;
-  std::vector<std::pair<OpId, OpId>> edges_;
-  std::vector<OpId> last_;  // by device index
+  ProgramStorage::Draft draft_;
 };
 
 class ProgramBuilder {
  public:
-  ProgramBuilder();
-  SegmentBuilder segment(std::string name);
+  // Works in `storage`, which outlives it; null: in memory of its own.
+  explicit ProgramBuilder(ProgramStorage* storage = nullptr);
+  ProgramBuilder(const ProgramBuilder&) = delete;
+  ProgramBuilder& operator=(const ProgramBuilder&) = delete;
+  SegmentBuilder segment(std::string_view name);
   // Closes a segment: builds its adjacency (an edge stated twice counts once), orders its memory steps.
   SegmentId add(SegmentBuilder&& segment);
   MemoryCategory memory_category(std::string_view name);
-  FoldId fold(FoldMap map);
+  FoldId fold(const FoldMap& map);
   CostId cost(const CostVector& cost);
   LabelId label(std::string_view text);
   void always_live(MemoryId memory, MemoryCategory category, Bytes bytes);
@@ -66,11 +109,9 @@ class ProgramBuilder {
 
  private:
   friend class SegmentBuilder;
-  void grow_cost_table();
 
-  Program program_;
-  std::vector<CostId> cost_table_;  // open addressing; a power of two of places, at most half of them used
-  std::map<std::string, LabelId, std::less<>> label_ids_;
+  ProgramStorage own_;
+  ProgramStorage& storage_;
 };
 
 // Fills the adjacency of a segment from edges in any order; an edge stated twice counts once.

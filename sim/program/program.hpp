@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -80,6 +81,7 @@ struct FoldMap {
   std::vector<DeviceId> device_representative;  // by device index
   std::vector<LinkId> link_representative;      // by link index
   std::vector<MemoryId> memory_representative;  // by memory index
+  friend bool operator==(const FoldMap&, const FoldMap&) = default;
 };
 
 // Every device, link and memory stands for itself.
@@ -126,5 +128,16 @@ struct Program {
 // cost that does not sum to its duration, an op of a folded segment away from the representatives, a repeat whose
 // memory steps do not cancel out per memory and category over one iteration of its blocks, a repeat count below 1.
 void verify(const Program& program, const Platform& platform);
+
+// How a segment differs from the one that an earlier program had in its place.
+enum class SegmentChange : std::uint8_t {
+  none,     // all that engines and measures look at is the same
+  figures,  // the same ops, devices, routes and edges, with other durations, bytes or memory steps
+  shape,
+};
+
+// The same of a program that was made from a sound one on the same platform: only what has changed is looked at.
+// `changes`: by segment.
+void verify(const Program& program, const Platform& platform, std::span<const SegmentChange> changes);
 
 }  // namespace podsim

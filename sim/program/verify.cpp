@@ -13,11 +13,16 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Program& program, const Platform& platform) : program_(program), platform_(platform) {}
+  // Without `changes` everything is new.
+  Verifier(const Program& program, const Platform& platform, std::span<const SegmentChange> changes = {})
+      : program_(program), platform_(platform), changes_(changes) {}
 
   void verify() {
     for (const FoldMap& fold : program_.folds) verify_fold(fold);
-    for (const Segment& segment : program_.segments) verify_segment(segment);
+    for (std::size_t i = 0; i < program_.segments.size(); ++i) {
+      const SegmentChange change = i < changes_.size() ? changes_[i] : SegmentChange::shape;
+      if (change != SegmentChange::none) verify_segment(program_.segments[i], change == SegmentChange::shape);
+    }
     for (const AlwaysLive& live : program_.always_live) verify_live(live);
     for (const auto& [name, segments] : program_.marks) {
       for (const SegmentId id : segments)
@@ -58,12 +63,12 @@ class Verifier {
     return "segment \"" + segment.name + "\", op " + std::to_string(id.value()) + " \"" + text + "\": ";
   }
 
-  void verify_segment(const Segment& segment) const {
+  void verify_segment(const Segment& segment, bool new_shape) const {
     PODSIM_CHECK(!segment.fold.valid() || segment.fold.index() < program_.folds.size(),
                  "segment \"" + segment.name + "\": unknown fold");
-    verify_edges(segment);
+    if (new_shape) verify_edges(segment);
     for (std::uint32_t i = 0; i < segment.ops.size(); ++i) verify_op(segment, OpId(i));
-    verify_acyclic(segment);
+    if (new_shape) verify_acyclic(segment);
     for (std::size_t i = 0; i < segment.memory_steps.size(); ++i) verify_step(segment, i);
   }
 
@@ -208,6 +213,7 @@ class Verifier {
 
   const Program& program_;
   const Platform& platform_;
+  std::span<const SegmentChange> changes_;
   std::vector<Balance> balances_;  // by depth of repeats
 };
 
@@ -215,6 +221,10 @@ class Verifier {
 
 void verify(const Program& program, const Platform& platform) {
   Verifier(program, platform).verify();
+}
+
+void verify(const Program& program, const Platform& platform, std::span<const SegmentChange> changes) {
+  Verifier(program, platform, changes).verify();
 }
 
 }  // namespace podsim

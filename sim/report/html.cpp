@@ -8,55 +8,16 @@
 #include "sim/config/embedded_files.hpp"
 #include "sim/core/check.hpp"
 #include "sim/core/json_writer.hpp"
-#include "sim/core/utf8.hpp"
-#include "sim/report/human.hpp"
+#include "sim/report/html_table.hpp"
 #include "sim/report/page.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim {
 namespace {
 
-constexpr double k_least_share_pct = 4;     // of a slice of a timeline, to be drawn
-constexpr std::size_t k_long_heading = 32;  // of a column of numbers: it gets room to break into few lines
-constexpr std::size_t k_long_text = 160;    // a cell with more scrolls
-constexpr std::size_t k_most_beside = 64;   // characters across a table that stands beside its chart
-constexpr std::size_t k_long_table = 30;    // rows; in print a longer one may break over pages
-
-// Text as text, whatever it holds: markup, quotes, control characters, bytes that are not UTF-8.
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length_at(text, i);
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (length == 0 || (length == 1 && (c < 0x20 || c == 0x7f) && c != '\n' && c != '\t')) {
-      out += "\xEF\xBF\xBD";
-    } else if (length > 1) {
-      out += text.substr(i, length);
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\'') {
-      out += "&#39;";
-    } else {
-      out += static_cast<char>(c);
-    }
-    i += std::max<std::size_t>(length, 1);
-  }
-  return out;
-}
-
-// JSON inside a script element, which only "</script" or "<!--" could end or confuse.
-std::string inside_script(const std::string& json) {
-  std::string out;
-  for (const char c : json) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return out;
-}
+constexpr double k_least_share_pct = 4;    // of a slice of a timeline, to be drawn
+constexpr std::size_t k_most_beside = 64;  // characters across a table that stands beside its chart
+constexpr std::size_t k_long_table = 30;   // rows; in print a longer one may break over pages
 
 std::string_view embedded(std::string_view name) {
   for (const EmbeddedFile& file : embedded_page_files()) {
@@ -106,70 +67,10 @@ std::string facts_html(const std::vector<PageFact>& facts) {
   if (facts.empty()) return "";
   std::string text = "<dl class=\"facts\">\n";
   for (const PageFact& fact : facts) {
-    text += fmt::format("<dt>{}</dt><dd{}>{}</dd>\n", escaped(fact.label), tone_class(fact.tone), escaped(fact.value));
+    text += fmt::format("<dt>{}</dt><dd{}>{}</dd>\n", html_escaped(fact.label), tone_class(fact.tone),
+                        html_escaped(fact.value));
   }
   return text + "</dl>\n";
-}
-
-std::string number_attribute(const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return fmt::format(" data-v=\"{}\"", *integer);
-  if (const auto* number = std::get_if<double>(&cell); number && *number - *number == 0) {
-    return fmt::format(" data-v=\"{}\"", format_number(*number));
-  }
-  return "";
-}
-
-std::string table_html(const Table& table, const std::string& id, const std::string& title) {
-  std::string text = fmt::format("<table id=\"{}\" aria-label=\"{}\"><thead><tr>", id, escaped(title));
-  std::vector<bool> numeric;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const Column& column = table.columns[c];
-    numeric.push_back(is_numeric(table, c));
-    const std::string heading = escaped(heading_text(column));
-    const bool is_long = heading.size() > k_long_heading;
-    const std::string_view classes = numeric[c] ? is_long ? " class=\"n l\"" : " class=\"n\"" : "";
-    text += fmt::format("<th scope=\"col\"{} data-name=\"{}\" data-unit=\"{}\">{}</th>", classes, heading,
-                        escaped(column.unit), heading);
-  }
-  text += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    text += "<tr>";
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const std::string content = cell_text(row[c], table.columns[c]);
-      text += "<td" + std::string(numeric[c] ? " class=\"n\"" : "") + number_attribute(row[c]) + ">";
-      text += content.size() > k_long_text ? "<div>" + escaped(content) + "</div>" : escaped(content);
-      text += "</td>";
-    }
-    text += "</tr>\n";
-  }
-  return text + "</tbody></table>";
-}
-
-std::size_t longest_word(std::string_view text) {
-  std::size_t longest = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    longest = std::max(longest, text_width(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return longest;
-}
-
-// How narrow a browser can make a table, in characters: it breaks texts between words, numbers nowhere.
-std::size_t least_width(const Table& table) {
-  constexpr std::size_t k_padding = 3;
-  constexpr std::size_t k_least_text = 10;
-  std::size_t width = 0;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool numeric = is_numeric(table, c);
-    std::size_t widest = std::max(longest_word(heading_text(table.columns[c])), numeric ? 0 : k_least_text);
-    for (const auto& row : table.rows) {
-      const std::string text = cell_text(row[c], table.columns[c]);
-      widest = std::max(widest, numeric ? text_width(text) : longest_word(text));
-    }
-    width += widest + k_padding;
-  }
-  return width;
 }
 
 template <class Items, class Write>
@@ -199,6 +100,8 @@ std::string chart_json(const Chart& chart, const std::string& table_id) {
   if (chart.limit) json.member("limit", *chart.limit);
   if (chart.groups) json.member("groups", *chart.groups);
   if (chart.names) json.member("names", *chart.names);
+  if (!chart.joined.empty()) json.member("joined", std::string_view(chart.joined));
+  if (chart.at_edge) json.member("atEdge", true);
   if (chart.most) json.member("most", *chart.most);
   json.member("logarithmic", chart.logarithmic);
   json.member("logarithmicX", chart.logarithmic_x);
@@ -279,17 +182,17 @@ std::string canvas_html(const std::string& title, std::string_view data_class, c
   return fmt::format(
       "<div class=\"chart\"><canvas role=\"img\" aria-label=\"Chart: {}; the numbers stand in the table\"></canvas>"
       "<script type=\"application/json\" class=\"{}\">{}</script></div>\n",
-      escaped(title), data_class, inside_script(json));
+      html_escaped(title), data_class, json_inside_script(json));
 }
 
 std::string section_html(const PageSection& section, std::size_t number) {
   const std::string table_id = fmt::format("t{}", number);
   const bool is_long = section.table && section.table->rows.size() > k_long_table;
   std::string text = fmt::format("<section id=\"s{}\"{}>\n<h2>{}</h2>\n", number, is_long ? " class=\"long\"" : "",
-                                 escaped(section.title));
-  for (const std::string& note : section.notes) text += "<p>" + escaped(note) + "</p>\n";
+                                 html_escaped(section.title));
+  for (const std::string& note : section.notes) text += "<p>" + html_escaped(note) + "</p>\n";
   std::string charts;
-  bool beside = section.table && !section.folded && least_width(*section.table) <= k_most_beside;
+  bool beside = section.table && !section.folded && least_table_width(*section.table) <= k_most_beside;
   for (const auto& chart : section.charts) {
     if (const auto* columns = std::get_if<Chart>(&chart)) {
       PODSIM_CHECK(section.table.has_value(), "a chart draws the columns of a table");
@@ -301,8 +204,7 @@ std::string section_html(const PageSection& section, std::size_t number) {
   }
   std::string table;
   if (section.table) {
-    // The inner element is what a filter is put in front of.
-    table = "<div><div class=\"table\">" + table_html(*section.table, table_id, section.title) + "</div></div>\n";
+    table = html_table(section, table_id);
     if (section.folded) table = "<details><summary>Show the table</summary>" + table + "</details>\n";
   }
   if (!charts.empty()) charts = "<div class=\"charts\">\n" + charts + "</div>\n";
@@ -317,7 +219,7 @@ std::string contents_html(const std::vector<PageSection>& sections) {
   if (sections.size() < 3) return "";
   std::string text = "<nav aria-label=\"Sections\"><ul>\n";
   for (std::size_t s = 0; s < sections.size(); ++s) {
-    text += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", s + 1, escaped(sections[s].title));
+    text += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", s + 1, html_escaped(sections[s].title));
   }
   return text + "</ul></nav>\n";
 }
@@ -345,14 +247,14 @@ std::string to_html(const Page& page) {
       "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   text += fmt::format("<meta name=\"generator\" content=\"{}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n",
-                      escaped("podsim " + page.tool_version), escaped(page.title), embedded("page.css"));
+                      html_escaped("podsim " + page.tool_version), html_escaped(page.title), embedded("page.css"));
   text += fmt::format("<body>\n<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n</header>\n<main>\n",
-                      escaped(page.title), escaped(page.subtitle));
+                      html_escaped(page.title), html_escaped(page.subtitle));
   text += facts_html(page.facts) + contents_html(page.sections);
   for (std::size_t s = 0; s < page.sections.size(); ++s) text += section_html(page.sections[s], s + 1);
   text += "</main>\n<footer>\n";
-  if (!page.foot.empty()) text += "<p>" + escaped(page.foot) + "</p>\n";
-  text += "<p>" + escaped(origin_text(page)) + "</p>\n</footer>\n";
+  if (!page.foot.empty()) text += "<p>" + html_escaped(page.foot) + "</p>\n";
+  text += "<p>" + html_escaped(origin_text(page)) + "</p>\n</footer>\n";
   return text + scripts_html(page) + "</body>\n</html>\n";
 }
 

@@ -6,6 +6,7 @@
 #include "sim/core/json_writer.hpp"
 #include "sim/report/human.hpp"
 #include "sim/report/report.hpp"
+#include "sim/report/uncertainty_format.hpp"
 
 namespace podsim {
 namespace {
@@ -420,6 +421,7 @@ std::string to_json(const Report& report) {
   write_devices(json, report);
   write_links(json, report);
   write_loss_scaling(json, report.loss_scaling);
+  write_uncertainty(json, report);
   json.key("energy");
   json.null();
   write_account(json, report);

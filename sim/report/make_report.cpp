@@ -35,6 +35,28 @@ void add_account_devices(const MemoryAccount& account, Report& report) {
   }
 }
 
+// The memory that is fullest; of equals the first of the device that comes first.
+FullestMemory fullest_of(const MemoryAccount& account) {
+  const std::vector<DeviceMemoryAccount>& memories = account.memories;
+  FullestMemory fullest;
+  const DeviceMemoryAccount* holder = nullptr;
+  for (const DeviceMemoryAccount& memory : memories) {
+    if (memory.limit.count() <= 0) continue;
+    const double fill = fill_pct(memory.total(), memory.limit);
+    bool ahead = fill > fullest.fill_pct;
+    if (!ahead && fill == fullest.fill_pct && holder != nullptr && memory.device != holder->device) {
+      const auto first = std::ranges::find_if(memories, [&](const DeviceMemoryAccount& other) {
+        return other.device == holder->device || other.device == memory.device;
+      });
+      ahead = first->device == memory.device;
+    }
+    if (!ahead) continue;
+    fullest = {memory.memory, fill};
+    holder = &memory;
+  }
+  return fullest;
+}
+
 // What a run is of.
 Report report_of(const Plan& plan) {
   Report report;
@@ -59,7 +81,8 @@ Report common_report(const Plan& plan, const Verdict& verdict, const MemoryAccou
   for (const ConstantId id : plan.family_plan->constants_read()) report.provenance.push_back(plan.constants[id]);
   for (const Diagnostic& warning : plan.warnings.all()) report.warnings.push_back(to_text(warning));
   for (std::string& note : plan.family->notes(plan)) report.warnings.push_back(std::move(note));
-  for (const DeviceMemoryAccount& memory : account.memories) report.account.emplace_back(memory.memory, memory.entries);
+  for (const DeviceMemoryAccount& memory : account.memories)
+    report.account.emplace_back(memory.memory, memory.entries.get());
   return report;
 }
 
@@ -329,6 +352,13 @@ Report make_values(const Plan& plan, const SimulatedRun& run) {
   Report report = report_of(plan);
   add_values(plan, run, report);
   report.fullest_memory = fullest_of(run);
+  return report;
+}
+
+Report make_values(const Plan& plan, const Verdict& verdict, const MemoryAccount& account) {
+  Report report = report_of(plan);
+  report.verdict = verdict;
+  report.fullest_memory = fullest_of(account);
   return report;
 }
 

@@ -21,8 +21,9 @@ Report make_report(const Plan& plan, const Verdict& verdict, const MemoryAccount
 void add_loss_scale(LossScaleOutlook outlook, Report& report);
 
 // The values that result_cells holds, and nothing else: neither devices and links one by one, nor tables, constants and
-// warnings. Of a plan that fits.
+// warnings. Of a plan that fits, and of one that is only checked.
 Report make_values(const Plan& plan, const SimulatedRun& run);
+Report make_values(const Plan& plan, const Verdict& verdict, const MemoryAccount& account);
 
 // One of n equal steps of a run: each boundary between parts is rounded, so the parts sum to `step_time_of` exactly.
 CostVector breakdown_of_step(const CostVector& whole, std::int64_t steps);

@@ -47,7 +47,8 @@ std::string heading_text(const Column& column) {
       break;
     }
   }
-  std::replace(text.begin(), text.end(), '_', ' ');
+  // Keys stay as they are written.
+  if (text.find('.') == std::string::npos) std::replace(text.begin(), text.end(), '_', ' ');
   return unit_in_cells(column.unit) ? text : text + " (" + column.unit + ")";
 }
 

@@ -37,7 +37,7 @@ struct Chart {
   std::size_t labels = 0;                  // column
   std::vector<std::size_t> values = {};    // columns, all of one unit
   std::vector<int> colours = {};           // of `values`, in the palette of twelve; empty: in their order
-  std::vector<int> row_colours = {};       // of bars: that of each row; empty: all alike
+  std::vector<int> row_colours = {};       // of bars and points: that of each row; empty: all alike
   std::optional<std::size_t> limit = {};   // column: what each row's values should stay below
   std::optional<std::size_t> groups = {};  // column of words: by it points are coloured; it names the row_colours
   std::optional<std::size_t> names = {};   // of points: column that names them
@@ -46,6 +46,8 @@ struct Chart {
   std::vector<double> bands_pct = {};      // of points: lines at these distances from y = x
   std::vector<double> levels = {};         // of points: level lines at these values
   std::optional<double> most = {};         // of points: larger values lie outside the picture, which says how many do
+  std::string joined = {};                 // of points: a line through those of this group; empty: none
+  bool at_edge = false;                    // of points: rows without a number up stand at the lower edge
 };
 
 // The picture of a timeline, first showing this window.
@@ -54,12 +56,16 @@ struct TimelineChart {
   std::string window;  // by name; empty or unknown: all of it
 };
 
+// The numbers of a table but its first column, shaded from the worst to the best; texts among them are hatched.
+enum class HeatMap { higher_is_better, lower_is_better };
+
 struct PageSection {
   std::string title = {};
   std::vector<std::string> notes = {};  // paragraphs
   std::vector<std::variant<Chart, TimelineChart>> charts = {};
   std::optional<Table> table = {};
-  bool folded = false;  // long tables of second interest: closed until asked for
+  bool folded = false;               // long tables of second interest: closed until asked for
+  std::optional<HeatMap> heat = {};  // the table is one
 };
 
 struct Page {
@@ -80,7 +86,8 @@ std::string to_markdown(const Page& page);
 
 // The text of a cell for people: units scaled, digits grouped. An empty cell and a number that is none: "".
 std::string cell_text(const Cell& cell, const Column& column);
-// "time" with "s" in its cells' texts; the unit stands in brackets where cell_text does not write it.
+// "time" of "time_s" with "s" in its cells' texts; the unit stands in brackets where cell_text does not write it.
+// Dotted keys stay as they are.
 std::string heading_text(const Column& column);
 // Whether all cells of the column that are there are numbers.
 bool is_numeric(const Table& table, std::size_t column);

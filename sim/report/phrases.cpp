@@ -6,6 +6,7 @@
 
 #include "sim/report/human.hpp"
 #include "sim/report/loss_scale_text.hpp"
+#include "sim/report/uncertainty_format.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim {
@@ -110,14 +111,6 @@ bool is_default(const Report& report, std::string_view path) {
                      [&](const ResolvedKey& key) { return key.path == path && key.origin.starts_with("default"); });
 }
 
-// The change that mends every broken limit; empty: none does, or they want different ones.
-std::string shared_remedy(const Verdict& verdict) {
-  if (verdict.broken.empty()) return {};
-  const std::string& remedy = verdict.broken.front().remedy;
-  const bool shared = std::ranges::all_of(verdict.broken, [&](const BrokenLimit& b) { return b.remedy == remedy; });
-  return shared ? remedy : std::string();
-}
-
 }  // namespace
 
 std::string spoken(CostCategory category) {
@@ -157,6 +150,8 @@ std::vector<HeadLine> head_lines(const Report& report) {
     lines.push_back(
         {"Throughput", throughput_text(*report.throughput) + (condition.empty() ? "" : "; only with " + condition)});
   }
+  if (report.interval) lines.push_back({"Interval", interval_headline(report)});
+  if (const std::string assumed = assumed_line(report); !assumed.empty()) lines.push_back({"Assumed", assumed});
   if (report.engine) {
     lines.push_back(
         {"Step", fmt::format("{} for {} ({})", format_time(report.step_time),
@@ -189,6 +184,13 @@ std::string broken_limit_text(const BrokenLimit& broken) {
   return limit_text(broken) + (broken.remedy.empty() ? "" : "; try " + broken.remedy);
 }
 
+std::string shared_remedy(const Verdict& verdict) {
+  if (verdict.broken.size() < 2) return {};
+  const std::string& remedy = verdict.broken.front().remedy;
+  const bool shared = std::ranges::all_of(verdict.broken, [&](const BrokenLimit& b) { return b.remedy == remedy; });
+  return shared ? remedy : std::string();
+}
+
 std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   std::vector<std::string> lines;
   std::vector<std::string> remedies;
@@ -206,7 +208,6 @@ std::vector<std::string> broken_limit_lines(const Verdict& verdict) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (shared.empty() && !remedies[i].empty()) lines[i] += "; try " + remedies[i];
   }
-  if (!shared.empty()) lines.push_back("for all of them, try " + shared);
   return lines;
 }
 

@@ -22,7 +22,10 @@ std::vector<HeadLine> head_lines(const Report& report);
 std::string subtitle_text(const Report& report);
 // "sram on device0 needs 1.2 GiB, has 624 MiB; try …": the remedy where there is one.
 std::string broken_limit_text(const BrokenLimit& broken);
-// A line for each kind of limit that is broken, with the cheapest remedy.
+// The one change that mends every broken limit; empty: none does, they want different ones, or there is one limit
+// alone.
+std::string shared_remedy(const Verdict& verdict);
+// A line for each kind of limit that is broken, with the cheapest remedy where several lines do not share it.
 std::vector<std::string> broken_limit_lines(const Verdict& verdict);
 std::vector<std::string> batch_lines(const Report& report);
 std::string training_line(const TimeToTrain& training);

@@ -14,6 +14,7 @@
 #include "sim/plan/family.hpp"
 #include "sim/plan/loss_scale_outlook.hpp"
 #include "sim/plan/verdict.hpp"
+#include "sim/report/uncertainty.hpp"
 
 namespace podsim {
 
@@ -110,6 +111,9 @@ struct Report {
   std::vector<Constant> provenance;  // constants read by this run
   std::vector<Table> tables;
   std::vector<std::string> warnings;
+  std::optional<IntervalReport> interval;  // where it was asked for
+  std::vector<Lever> levers;               // the strongest first; empty: not looked for
+  std::optional<double> assumed_pct;       // of the step that rests on assumed constants; empty: not looked for
   std::vector<std::pair<std::string, std::vector<MemoryAccountEntry>>> account;  // memory by device, from the plan
 };
 

@@ -8,6 +8,7 @@
 #include "sim/report/loss_scale_text.hpp"
 #include "sim/report/phrases.hpp"
 #include "sim/report/report_page_tables.hpp"
+#include "sim/report/uncertainty_format.hpp"
 
 namespace podsim {
 namespace {
@@ -107,6 +108,17 @@ std::optional<PageSection> provenance_section(const Report& report) {
                      true};
 }
 
+std::optional<PageSection> levers_section(const Report& report) {
+  const std::vector<std::string> lines = lever_lines(report.levers);
+  if (lines.empty()) return std::nullopt;
+  return PageSection{"What would make it faster", lines, {}, {}};
+}
+
+std::optional<PageSection> interval_section(const Report& report) {
+  if (!report.interval) return std::nullopt;
+  return PageSection{"Interval", interval_lines(*report.interval), {}, interval_table(*report.interval)};
+}
+
 void tell_origin(const Report& report, Page& page) {
   page.tool_version = report.tool_version;
   page.tool_commit = report.tool_commit;
@@ -141,6 +153,8 @@ Page report_page(const Report& report, const Timeline* timeline) {
   add(limits_section(report));
   add(warnings_section(report));
   add(breakdown_section(report));
+  add(levers_section(report));
+  add(interval_section(report));
   if (timeline != nullptr) add(timeline_section(report, *timeline));
   for (PageSection& section : memory_sections(report)) add(std::move(section));
   if (timeline != nullptr) add(levels_section(*timeline));

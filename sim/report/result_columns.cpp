@@ -122,34 +122,32 @@ const std::vector<Column>& result_columns() {
 }
 
 std::vector<Cell> result_cells(const Report& report) {
+  std::vector<Cell> row;
+  row.reserve(result_columns().size());
+  add_result_cells(report, row);
+  return row;
+}
+
+void add_result_cells(const Report& report, std::vector<Cell>& row) {
+  const std::size_t before = row.size();
   const bool ran = report.engine.has_value();
-  std::vector<Cell> row{report.name,
-                        report.system,
-                        report.software,
-                        report.model,
-                        std::string(name(report.mode)),
-                        report.verdict.fits(),
-                        broken_limits(report.verdict),
-                        report.batch.micro_batch,
-                        report.batch.global_batch,
-                        report.batch.samples_per_call,
-                        report.batch.devices,
-                        seconds(ran, report.step_time)};
+  const auto add = [&](auto&&... cells) { (row.emplace_back(std::forward<decltype(cells)>(cells)), ...); };
+  add(report.name, report.system, report.software, report.model, std::string(name(report.mode)), report.verdict.fits(),
+      broken_limits(report.verdict), report.batch.micro_batch, report.batch.global_batch, report.batch.samples_per_call,
+      report.batch.devices, seconds(ran, report.step_time));
   add_throughput(report, row);
-  row.push_back(report.cycle_time ? Cell(in_seconds(*report.cycle_time)) : Cell());
-  for (const SimTime part : report.breakdown.part) row.push_back(seconds(ran, part));
+  add(report.cycle_time ? Cell(in_seconds(*report.cycle_time)) : Cell());
+  for (const SimTime part : report.breakdown.part) add(seconds(ran, part));
   const auto [memory, fill] = fullest_memory(report);
   const Latency latency = report.latency.value_or(Latency{});
-  row.insert(row.end(),
-             {report.bottleneck, ran ? Cell(report.bottleneck_pct) : Cell(), memory,
-              memory.empty() ? Cell() : Cell(fill), report.training ? Cell(report.training->time_s) : Cell(),
-              number(latency.request_s), number(latency.time_to_first_token_s), number(latency.time_per_output_token_s),
-              report.compile ? Cell(report.compile->estimate.in_base()) : Cell()});
+  add(report.bottleneck, ran ? Cell(report.bottleneck_pct) : Cell(), memory, memory.empty() ? Cell() : Cell(fill),
+      report.training ? Cell(report.training->time_s) : Cell(), number(latency.request_s),
+      number(latency.time_to_first_token_s), number(latency.time_per_output_token_s),
+      report.compile ? Cell(report.compile->estimate.in_base()) : Cell());
   add_loss_scale(report, row);
-  row.insert(row.end(), {ran ? Cell(report.engine->name) : Cell(), ran ? Cell(report.engine->events) : Cell(),
-                         ran ? Cell(report.engine->simulated.picoseconds()) : Cell()});
-  PODSIM_CHECK(row.size() == result_columns().size(), "a cell without a column");
-  return row;
+  add(ran ? Cell(report.engine->name) : Cell(), ran ? Cell(report.engine->events) : Cell(),
+      ran ? Cell(report.engine->simulated.picoseconds()) : Cell());
+  PODSIM_CHECK(row.size() - before == result_columns().size(), "a cell without a column");
 }
 
 std::string csv_text(const Cell& cell) {

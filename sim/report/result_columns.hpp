@@ -13,6 +13,8 @@ const std::vector<Column>& result_columns();
 
 // An empty cell means: not known or without meaning.
 std::vector<Cell> result_cells(const Report& report);
+// The same behind what `row` has.
+void add_result_cells(const Report& report, std::vector<Cell>& row);
 
 // As CSV prints it: numbers shortest, truth values as words.
 std::string csv_text(const Cell& cell);

@@ -1,5 +1,5 @@
-// The report for people: first what matters, in at most twelve lines, then tables. At most 100 columns wide, except for
-// words that are longer. It holds no wall time, so that two equal runs print equal bytes.
+// The report for people: first what matters, in at most twelve lines, then tables. At most 100 columns wide. It holds
+// no wall time, so that two equal runs print equal bytes.
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "sim/report/phrases.hpp"
 #include "sim/report/report.hpp"
 #include "sim/report/text_table.hpp"
+#include "sim/report/uncertainty_format.hpp"
 #include "sim/units/text.hpp"
 
 namespace podsim {
@@ -57,7 +58,11 @@ std::string head(const Report& report) {
 }
 
 std::string broken_limits(const Verdict& verdict) {
-  return verdict.broken.size() < 2 ? "" : heading("Why it does not fit") + lines_text(broken_limit_lines(verdict));
+  if (verdict.broken.size() < 2) return "";
+  std::vector<std::string> lines = broken_limit_lines(verdict);
+  const std::string remedy = shared_remedy(verdict);
+  if (lines.size() > 1 && !remedy.empty()) lines.push_back("for all of them, try " + remedy);
+  return heading("Why it does not fit") + lines_text(lines);
 }
 
 std::string batch_text(const Report& report) {
@@ -227,6 +232,19 @@ std::string paragraphs_text(const char* title, const std::vector<std::string>& p
   return text;
 }
 
+std::string levers_text(const Report& report) {
+  const std::vector<std::string> lines = lever_lines(report.levers);
+  if (lines.empty()) return "";
+  return heading("What would make it faster (all: --view sensitivity)") + lines_text(lines);
+}
+
+std::string interval_text(const Report& report) {
+  if (!report.interval) return "";
+  std::string text = heading("Interval") + lines_text(interval_lines(*report.interval));
+  const Table table = interval_table(*report.interval);
+  return table.rows.empty() ? text : text + text_table_of(table, table.rows.size()).text(k_width);
+}
+
 std::string foot(const Report& report) {
   std::string text = "\n";
   if (report.engine) text += wrapped(engine_line(*report.engine), k_width, 2) + '\n';
@@ -250,13 +268,13 @@ std::string to_text(const Table& table, std::size_t width) {
 
 std::string to_text(const Report& report) {
   std::string text = head(report) + broken_limits(report.verdict) + batch_text(report) + breakdown_text(report) +
-                     latency_text(report) + values_text(report.values) + devices_text(report) + memories_text(report) +
-                     links_text(report) + paragraphs_text("Loss scale", loss_scale_paragraphs(report)) +
-                     training_text(report.training);
+                     levers_text(report) + interval_text(report) + latency_text(report) + values_text(report.values) +
+                     devices_text(report) + memories_text(report) + links_text(report) +
+                     paragraphs_text("Loss scale", loss_scale_paragraphs(report)) + training_text(report.training);
   for (const Table& table : report.tables) {
     if (table.view.empty()) text += to_text(table);
   }
-  return text + paragraphs_text("Warnings", report.warnings) + foot(report);
+  return within_width(text + paragraphs_text("Warnings", report.warnings) + foot(report));
 }
 
 std::string view_text(const Report& report, std::string_view name) {

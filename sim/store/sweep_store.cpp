@@ -171,17 +171,26 @@ std::int64_t SweepStore::count() {
   return database_.integer("SELECT count(*) FROM points");
 }
 
+SweepStore::Batch::Batch(SweepStore& store)
+    : columns_(store.identity_.columns.size()),
+      transaction_(store.database_),
+      insert_(store.database_.prepare("INSERT OR IGNORE INTO points VALUES (" + values_of(columns_) + ")")) {}
+
+void SweepStore::Batch::add(const PointRow& row) {
+  PODSIM_CHECK(row.cells.size() == columns_, "a row with other columns");
+  for (std::size_t c = 0; c < row.cells.size(); ++c) insert_.bind(static_cast<int>(c) + 1, row.cells[c]);
+  insert_.step();
+}
+
+void SweepStore::Batch::commit() {
+  transaction_.commit();
+}
+
 void SweepStore::add(const std::vector<PointRow>& rows) {
   if (rows.empty()) return;
-  Transaction transaction(database_);
-  Statement insert =
-      database_.prepare("INSERT OR IGNORE INTO points VALUES (" + values_of(identity_.columns.size()) + ")");
-  for (const PointRow& row : rows) {
-    PODSIM_CHECK(row.cells.size() == identity_.columns.size(), "a row with other columns");
-    for (std::size_t c = 0; c < row.cells.size(); ++c) insert.bind(static_cast<int>(c) + 1, row.cells[c]);
-    insert.step();
-  }
-  transaction.commit();
+  Batch batch(*this);
+  for (const PointRow& row : rows) batch.add(row);
+  batch.commit();
 }
 
 void SweepStore::set_audit(const std::vector<AuditRow>& rows) {

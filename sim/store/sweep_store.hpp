@@ -55,8 +55,20 @@ class SweepStore {
 
   std::vector<std::int64_t> done();  // points that have a row, ascending
   std::int64_t count();
-  // All in one transaction; a point that is there already stays as it is.
-  void add(const std::vector<PointRow>& rows);
+  // Rows on their way into the database, in one transaction, which is undone when the batch is destroyed before it is
+  // committed. A point that is there already stays as it is.
+  class Batch {
+   public:
+    explicit Batch(SweepStore& store);  // which outlives it
+    void add(const PointRow& row);
+    void commit();
+
+   private:
+    std::size_t columns_;
+    Transaction transaction_;
+    Statement insert_;
+  };
+  void add(const std::vector<PointRow>& rows);        // a batch of its own
   void set_audit(const std::vector<AuditRow>& rows);  // replaces an earlier one
   std::vector<AuditRow> audit();
   // Throws StoreError when this is of another sweep or another program.

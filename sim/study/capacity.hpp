@@ -85,6 +85,13 @@ std::string label_of(const Capacity& capacity, const CapacityRow& row);
 std::string plain_time(Duration time);
 std::string plain_power(Power power);
 
+// "1,000,000 samples, within 24.0 h".
+std::string goals_text(const CapacityGoal& goal, const CapacityCosts& costs, const Capacity& capacity);
+// The work of all rows; where it differs a line for each row, with model and head.
+std::string work_text(const Capacity& capacity);
+// What was set for the batch to stay, and where powers come from.
+std::vector<std::string> settings_texts(const Capacity& capacity);
+
 std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const CapacityCosts& costs);
 std::string to_json(const Capacity& capacity, const CapacityCosts& costs);
 

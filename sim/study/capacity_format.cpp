@@ -55,21 +55,6 @@ std::string time_text(const std::optional<Duration>& time) {
   return time ? plain_time(*time) : "";
 }
 
-std::string goals_of(const CapacityGoal& goal, const CapacityCosts& costs, const Capacity& capacity) {
-  std::vector<std::string> goals;
-  for (const CapacityRow& row : capacity.rows) {
-    if (!row.report || !row.report->training) continue;
-    goals.push_back(human_number(row.report->training->target_samples) + " samples");
-    break;
-  }
-  if (goal.deadline) goals.push_back("within " + plain_time(*goal.deadline));
-  if (goal.users) goals.push_back(fmt::format("{} users at once", grouped(*goal.users)));
-  if (goal.tokens_per_s) goals.push_back(fmt::format("{} tokens/s for each", human_number(*goal.tokens_per_s)));
-  if (goal.budget) goals.push_back(fmt::format("for at most {} {}", human_number(*goal.budget), costs.currency));
-  if (goal.power_cap) goals.push_back("with at most " + plain_power(*goal.power_cap));
-  return goals.empty() ? "No goal" : fmt::format("{}", fmt::join(goals, ", "));
-}
-
 std::string work_line(const CapacityRow& row, bool with_head) {
   std::string text = row.report->model;
   if (with_head) {
@@ -80,21 +65,6 @@ std::string work_line(const CapacityRow& row, bool with_head) {
   if (row.work.sequence_length > 0) text += fmt::format(", sequence length {}", row.work.sequence_length);
   if (!row.work.precision.empty()) text += ", " + row.work.precision;
   return text;
-}
-
-// One line for all rows; where their work differs one for each, with model and head.
-std::string work_of(const Capacity& capacity) {
-  std::string common;
-  std::set<std::string> works;
-  std::vector<std::string> of_rows;
-  for (const CapacityRow& row : capacity.rows) {
-    if (!row.report) continue;
-    if (common.empty()) common = work_line(row, false);
-    const std::string work = work_line(row, true);
-    works.insert(work);
-    of_rows.push_back(fmt::format("{}: {}", label_of(capacity, row), work));
-  }
-  return works.size() < 2 ? common : fmt::format("{}", fmt::join(of_rows, "\n"));
 }
 
 // A column is there when a row has something in it.
@@ -150,13 +120,13 @@ std::vector<Shown> columns_of(const Capacity& capacity, const CapacityCosts& cos
 std::string table_of(const Capacity& capacity, const CapacityCosts& costs) {
   const std::vector<Shown> columns = columns_of(capacity, costs);
   TextTable table;
-  for (const Shown& column : columns) table.column(column.heading, column.align);
+  for (const Shown& column : columns) table.column(column.heading, column.align, Overflow::wrap);
   for (std::size_t r = 0; r < capacity.rows.size(); ++r) {
     std::vector<std::string> cells;
     for (const Shown& column : columns) cells.push_back(column.cells[r]);
     table.row(std::move(cells));
   }
-  return table.text(SIZE_MAX);
+  return table.blocks();
 }
 
 void add_section(const std::string& heading, const std::vector<std::string>& lines, std::string& text) {
@@ -233,10 +203,36 @@ std::string plain_power(Power power) {
   return value >= k_kilowatt ? human_number(value / k_kilowatt) + " kW" : human_number(value) + " W";
 }
 
-std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const CapacityCosts& costs) {
-  std::string text = goals_of(goal, costs, capacity) + "\n" + work_of(capacity) + "\n\n" + table_of(capacity, costs);
-  if (!capacity.chosen) text += "\nnone meets the goals\n";
-  add_section("Why", capacity.reasons, text);
+std::string goals_text(const CapacityGoal& goal, const CapacityCosts& costs, const Capacity& capacity) {
+  std::vector<std::string> goals;
+  for (const CapacityRow& row : capacity.rows) {
+    if (!row.report || !row.report->training) continue;
+    goals.push_back(human_number(row.report->training->target_samples) + " samples");
+    break;
+  }
+  if (goal.deadline) goals.push_back("within " + plain_time(*goal.deadline));
+  if (goal.users) goals.push_back(fmt::format("{} users at once", grouped(*goal.users)));
+  if (goal.tokens_per_s) goals.push_back(fmt::format("{} tokens/s for each", human_number(*goal.tokens_per_s)));
+  if (goal.budget) goals.push_back(fmt::format("for at most {} {}", human_number(*goal.budget), costs.currency));
+  if (goal.power_cap) goals.push_back("with at most " + plain_power(*goal.power_cap));
+  return goals.empty() ? "No goal" : fmt::format("{}", fmt::join(goals, ", "));
+}
+
+std::string work_text(const Capacity& capacity) {
+  std::string common;
+  std::set<std::string> works;
+  std::vector<std::string> of_rows;
+  for (const CapacityRow& row : capacity.rows) {
+    if (!row.report) continue;
+    if (common.empty()) common = work_line(row, false);
+    const std::string work = work_line(row, true);
+    works.insert(work);
+    of_rows.push_back(fmt::format("{}: {}", label_of(capacity, row), work));
+  }
+  return works.size() < 2 ? common : fmt::format("{}", fmt::join(of_rows, "\n"));
+}
+
+std::vector<std::string> settings_texts(const Capacity& capacity) {
   std::vector<std::string> notes;
   for (const CapacityRow& row : capacity.rows) {
     if (!row.changed.empty())
@@ -248,7 +244,15 @@ std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const Ca
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
   }
-  add_section("Settings", notes, text);
+  return notes;
+}
+
+std::string to_text(const Capacity& capacity, const CapacityGoal& goal, const CapacityCosts& costs) {
+  std::string text =
+      goals_text(goal, costs, capacity) + "\n" + work_text(capacity) + "\n\n" + table_of(capacity, costs);
+  if (!capacity.chosen) text += "\nnone meets the goals\n";
+  add_section("Why", capacity.reasons, text);
+  add_section("Settings", settings_texts(capacity), text);
   add_section("Warnings", capacity.warnings, text);
   add_section("Not counted", capacity.left_out, text);
   return text;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 #include <variant>
 
 #include "sim/program/builder.hpp"
@@ -63,16 +64,31 @@ Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& op
   return report;
 }
 
-Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result) {
+Report evaluate_point(const Plan& plan, Engine& engine, PointStorage& storage) {
   const Verdict verdict = plan.family->verdict(plan, false);
-  if (!verdict.fits()) return make_report(plan, verdict, plan.family->memory_account(plan));
-  Lowered lowered = plan.family->lower(plan, {.fold = true, .merge = true});
-  if (!lowered.merged) lowered.program = merge(lowered.program);
-  verify(lowered.program, lowered.platform);
-  engine.run_into(result, lowered.platform, lowered.program);
+  if (!verdict.fits()) return make_values(plan, verdict, plan.family->memory_account(plan));
+  Lowered lowered = plan.family->lower(plan, {.fold = true, .merge = true, .storage = &storage.program});
+  Program unmerged;
+  if (!lowered.merged) {
+    unmerged = std::move(lowered.program);
+    lowered.program = merge(unmerged);
+  }
+  const bool same_platform = lowered.platform.is_copy_of(storage.platform);
+  const std::vector<SegmentChange>& changes = storage.program.changes();
+  if (same_platform) {
+    verify(lowered.program, lowered.platform, changes);
+    storage.times.keep_unchanged(changes);
+  } else {
+    verify(lowered.program, lowered.platform);
+    storage.times.forget(lowered.program.segments.size());
+    storage.platform = lowered.platform;
+  }
+  engine.run_again(storage.result, lowered.platform, lowered.program, storage.times);
   EngineFacts facts;
   facts.name = engine.name();
-  return make_values(plan, {lowered, result, facts});
+  Report report = make_values(plan, {lowered, storage.result, facts});
+  storage.program.give_back(std::move(lowered.merged ? lowered.program : unmerged));
+  return report;
 }
 
 std::string beyond_simulated_time(const std::range_error& error) {

@@ -8,6 +8,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/observe/observer.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/program/builder.hpp"
 #include "sim/report/report.hpp"
 
 namespace podsim {
@@ -30,9 +31,18 @@ Report check_plan(const Plan& plan, bool remedies);
 Report simulate_plan(const Plan& plan, Engine& engine, const EvaluateOptions& options,
                      std::span<Observer* const> observers = {});
 
+// What a point leaves to the next one of one evaluator: its program, when its segments ran, on which platform.
+struct PointStorage {
+  ProgramStorage program;
+  SegmentTimes times;
+  Platform platform;
+  RunResult result;
+};
+
 // A point of a sweep or search: what simulate_plan tells with merged chains, without what only a reader of one run
-// looks at (make_values): all that result_cells holds is the same. `result` is used again from point to point.
-Report evaluate_point(const Plan& plan, Engine& engine, RunResult& result);
+// looks at (make_values): all that result_cells holds is the same. What the point before left in `storage` serves again
+// where nothing that decides it has changed.
+Report evaluate_point(const Plan& plan, Engine& engine, PointStorage& storage);
 
 // What to tell when a run's numbers are too large to be simulated.
 std::string beyond_simulated_time(const std::range_error& error);

@@ -87,7 +87,8 @@ class Search {
     check_costs();
     forest.value = [this](std::size_t s, double rate, std::int64_t devices) { return value(s, rate, devices); };
     forest.judge = [this](std::size_t s, const std::vector<SearchSetting>& settings) { return judge(s, settings); };
-    result_.tree = explore(forest, task_.effort);
+    result_.tree = explore(forest, effort());
+    tell_alike_once();
     warn_of_idle_fixes();
     if (!result_.tree.best.empty()) fill_winner(result_.tree.best.front());
     return std::move(result_);
@@ -184,7 +185,8 @@ class Search {
       made = planned(with(scenario.experiment, start()));
     }
     if (!made.plan) {
-      if (result_.scenarios.size() == 1) throw ConfigError(problems);
+      const bool misnamed = std::ranges::any_of(problems.all(), [](const Diagnostic& d) { return d.key == "system"; });
+      if (misnamed || result_.scenarios.size() == 1) throw ConfigError(problems);
       scenario.problem = scenario.written_problem;
       return {};
     }
@@ -239,6 +241,27 @@ class Search {
                            scenario.system));
       }
     }
+  }
+
+  // More than are told: some are hardly different.
+  SearchEffort effort() const {
+    constexpr std::size_t k_more = 3;
+    SearchEffort effort = task_.effort;
+    effort.keep *= k_more;
+    return effort;
+  }
+
+  void tell_alike_once() {
+    std::vector<SearchPoint> told;
+    for (SearchPoint& point : result_.tree.best) {
+      const bool known = std::ranges::any_of(told, [&](const SearchPoint& other) {
+        return other.scenario == point.scenario && other.devices == point.devices &&
+               other.micro_batch == point.micro_batch &&
+               std::fabs(other.samples_per_s / point.samples_per_s - 1) < k_alike;
+      });
+      if (!known && told.size() < task_.effort.keep) told.push_back(std::move(point));
+    }
+    result_.tree.best = std::move(told);
   }
 
   // A key that is fixed without a value and that nobody would have varied.
@@ -308,7 +331,7 @@ class Search {
       }
       fill = std::max(fill, own);
     }
-    const Report report = evaluate_point(plan, engine_, run_);
+    const Report report = evaluate_point(plan, engine_, storage_);
     SearchPoint point = point_of(report, s);
     point.headroom_pct = 100 * (1 - fill);
     if (std::optional<BrokenLimit> limit = broken_limit(plan, point)) return broken(std::move(*limit));
@@ -365,6 +388,7 @@ class Search {
     winner.report.evidence = evidence_for(plan, catalog_, configs_);
     winner.deployment = plan.family->deployment(plan);
     winner.plan_toml = to_toml(plan, task_.folder);
+    winner.settings = settings_of(plan);
     winner.changes = changes_of(point, plan);
     if (winner.report.engine) winner.native_ps = winner.report.engine->simulated.picoseconds();
     if (task_.audit) {
@@ -378,22 +402,36 @@ class Search {
     result_.winner = std::move(winner);
   }
 
+  static std::optional<std::string> resolved_text(const Plan& plan, const std::string& key) {
+    for (const auto& keys : {plan.resolved, plan.family_plan->resolved()}) {
+      const auto known = std::ranges::find(keys, key, &ResolvedKey::path);
+      if (known != keys.end()) return known->toml_value;
+    }
+    return std::nullopt;
+  }
+
+  // Of every key that the configurations told set.
+  std::vector<SearchSetting> settings_of(const Plan& best) const {
+    std::vector<SearchSetting> settings;
+    for (const std::vector<SearchPoint>* points : {&result_.tree.best, &result_.tree.front}) {
+      for (const SearchPoint& point : *points) {
+        for (const SearchSetting& setting : point.settings) {
+          const std::optional<std::string> text = resolved_text(best, setting.key);
+          const bool known = std::ranges::count(settings, setting.key, &SearchSetting::key) > 0;
+          if (text && !known) settings.push_back({setting.key, parse_override_value(*text, k_place)});
+        }
+      }
+    }
+    return settings;
+  }
+
   // Settings that say something else than the experiment as it is written.
   std::vector<SearchSetting> changes_of(const SearchPoint& point, const Plan& best) {
     std::vector<SearchSetting> changes;
-    PlanResult written = planned(result_.scenarios[point.scenario].experiment);
-    const auto text_in = [](const Plan& plan, const std::string& key) -> std::optional<std::string> {
-      for (const auto& keys : {plan.resolved, plan.family_plan->resolved()}) {
-        for (const ResolvedKey& known : keys) {
-          if (known.path == key) return known.toml_value;
-        }
-      }
-      return std::nullopt;
-    };
+    const PlanResult written = planned(result_.scenarios[point.scenario].experiment);
     for (const SearchSetting& setting : point.settings) {
-      const std::optional<std::string> now = text_in(best, setting.key);
-      const std::optional<std::string> before = written.plan ? text_in(*written.plan, setting.key) : std::nullopt;
-      if (!written.plan || now != before) changes.push_back(setting);
+      const bool same = written.plan && resolved_text(best, setting.key) == resolved_text(*written.plan, setting.key);
+      if (!same) changes.push_back(setting);
     }
     return changes;
   }
@@ -420,7 +458,7 @@ class Search {
   const ConfigFiles& configs_;
   Engine engine_;
   PlanCache cache_;
-  RunResult run_;
+  PointStorage storage_;
   SearchLimits limits_ = task_.limits;
   SearchResult result_;
 };

@@ -14,7 +14,6 @@
 
 #include "sim/core/check.hpp"
 #include "sim/core/random.hpp"
-#include "sim/core/sha256.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/report/result_columns.hpp"
@@ -40,13 +39,6 @@ std::string first_error(const Diagnostics& diagnostics) {
     if (diagnostic.severity == Severity::error) return to_text(diagnostic);
   }
   return "";
-}
-
-std::string key_of(const std::vector<std::string>& keys, const std::vector<Value>& values) {
-  constexpr std::size_t k_digits = 16;
-  std::string text;
-  for (std::size_t k = 0; k < keys.size(); ++k) text += keys[k] + " = " + toml_text(values[k]) + "\n";
-  return sha256_hex(text).substr(0, k_digits);
 }
 
 // Rows on their way from the threads that make them to the one that writes them.
@@ -256,15 +248,20 @@ std::vector<Column> sweep_columns(const SweepSpace& space) {
 }
 
 PointEvaluator::PointEvaluator(const SweepContext& context)
-    : context_(context), engine_(make_engine(context.engine)), cache_(std::make_unique<PlanCache>()) {}
+    : context_(context),
+      engine_(make_engine(context.engine)),
+      cache_(std::make_unique<PlanCache>()),
+      key_(context.sweep.space.keys()) {}
 
 PointEvaluator::~PointEvaluator() = default;
 
-PointEvaluator::Outcome PointEvaluator::simulated(const Experiment& experiment) {
-  PlanResult made = make_plan(experiment, context_.catalog, context_.configs, *cache_);
+PointEvaluator::Outcome PointEvaluator::simulated(Experiment experiment) {
+  const bool completed = context_.completes && context_.completes(experiment);
+  PlanResult made = completed ? make_plan(experiment, context_.catalog, context_.configs, *cache_)
+                              : make_plan(std::move(experiment), context_.catalog, context_.configs, *cache_);
   if (!made.plan) return {"invalid", first_error(made.diagnostics), {}, {}};
-  Outcome outcome{"ok", "", {}, evaluate_point(*made.plan, engine_, result_)};
-  if (context_.complete) context_.complete(experiment, *made.plan, *outcome.report);
+  Outcome outcome{"ok", "", {}, evaluate_point(*made.plan, engine_, storage_)};
+  if (completed) context_.complete(experiment, *made.plan, *outcome.report);
   if (!outcome.report->verdict.fits()) {
     outcome.broken = outcome.report->verdict.broken.front();
     outcome.status = "does_not_fit";
@@ -280,7 +277,7 @@ PointEvaluator::Outcome PointEvaluator::outcome(const std::vector<Value>& values
   for (std::size_t k = 0; k < keys.size(); ++k) apply_value(experiment, keys[k], values[k], unusable);
   if (unusable.has_errors()) return {"invalid", first_error(unusable), {}, {}};
   try {
-    return simulated(experiment);
+    return simulated(std::move(experiment));
   } catch (const ConfigError& error) {
     return {"invalid", first_error(error.diagnostics()), {}, {}};
   } catch (const std::range_error& error) {
@@ -293,24 +290,29 @@ PointEvaluator::Outcome PointEvaluator::outcome(const std::vector<Value>& values
 std::optional<PointRow> PointEvaluator::row(std::int64_t point) {
   const std::vector<Value> values = context_.sweep.space.values(point);
   if (context_.sweep.leaves_out(values)) return std::nullopt;
-  const Outcome result = outcome(values);
+  Outcome result = outcome(values);
+  key_.take(values);
   PointRow row{point, {}};
-  for (const Value& value : values) row.cells.push_back(input_cell(value));
-  row.cells.insert(row.cells.end(), {result.status, result.reason});
+  std::vector<Cell>& cells = row.cells;
+  cells.reserve(values.size() + outcome_columns().size() + result_columns().size() + identity_columns().size());
+  key_.add_cells(cells);
+  cells.emplace_back(std::move(result.status));
+  cells.emplace_back(std::move(result.reason));
   if (result.broken) {
-    row.cells.insert(row.cells.end(), {result.broken->limit, result.broken->device, result.broken->need,
-                                       result.broken->have, result.broken->unit});
+    const BrokenLimit& broken = *result.broken;
+    cells.insert(cells.end(), {broken.limit, broken.device, broken.need, broken.have, broken.unit});
   } else {
-    row.cells.insert(row.cells.end(), 5, Cell());
+    cells.insert(cells.end(), 5, Cell());
   }
   if (result.report) {
-    std::vector<Cell> cells = result_cells(*result.report);
-    row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+    add_result_cells(*result.report, cells);
   } else {
-    row.cells.insert(row.cells.end(), result_columns().size(), Cell());
+    cells.insert(cells.end(), result_columns().size(), Cell());
   }
-  row.cells.insert(row.cells.end(),
-                   {context_.tool, context_.sweep.input_sha256, point, key_of(context_.sweep.space.keys(), values)});
+  cells.emplace_back(context_.tool);
+  cells.emplace_back(context_.sweep.input_sha256);
+  cells.emplace_back(point);
+  cells.emplace_back(key_.text());
   return row;
 }
 

@@ -11,6 +11,8 @@
 #include "sim/engine/engine.hpp"
 #include "sim/report/report.hpp"
 #include "sim/store/sweep_store.hpp"
+#include "sim/study/evaluate.hpp"
+#include "sim/study/point_key.hpp"
 #include "sim/study/sweep_definition.hpp"
 
 namespace podsim {
@@ -21,7 +23,9 @@ struct SweepContext {
   const ConfigFiles& configs;
   std::string engine = "native";
   std::string tool;  // version and commit of the program, for the rows
-  // What a report of the point holds beside its simulation; may throw ConfigError.
+  // What a report of the point holds beside its simulation, for the points that `completes` picks; may throw
+  // ConfigError.
+  std::function<bool(const Experiment&)> completes = {};
   std::function<void(const Experiment&, Plan&, Report&)> complete = {};
 };
 
@@ -45,12 +49,13 @@ class PointEvaluator {
  private:
   struct Outcome;
   Outcome outcome(const std::vector<Value>& values);
-  Outcome simulated(const Experiment& experiment);
+  Outcome simulated(Experiment experiment);
 
   const SweepContext& context_;
   Engine engine_;
   std::unique_ptr<PlanCache> cache_;
-  RunResult result_;
+  PointStorage storage_;
+  PointKey key_;
 };
 
 // Takes rows in any order.

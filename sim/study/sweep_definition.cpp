@@ -220,6 +220,21 @@ std::optional<SweepSpace> space_of(const Value& document, std::vector<SweepGroup
   return space;
 }
 
+// What of the file or of --set the axes of the command line leave without effect.
+void tell_replaced(SweepDefinition& sweep, const Value& document, bool from_command_line) {
+  for (const char* section : {"sweep.axes", "sweep.zip"}) {
+    const Value* written = from_command_line ? document.find(section) : nullptr;
+    if (written == nullptr) continue;
+    sweep.warnings.warning(written->place(), section, "has no effect: --axis stands in its place",
+                           "all axes in one of the two");
+  }
+  for (const std::string& key : sweep.space.keys()) {
+    const Value* set = is_dotted_path(key) ? sweep.base.document.find(key) : nullptr;
+    if (set == nullptr || set->place().file != "command line") continue;
+    sweep.warnings.warning(set->place(), key, "has no effect: it is an axis", "one of --set and the axis");
+  }
+}
+
 void hash_named_files(const Value& value, Sha256& hash) {
   if (value.is(Kind::array)) {
     for (const Value& element : value.elements()) hash_named_files(element, hash);
@@ -302,6 +317,7 @@ SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> ax
   Experiment base = base_of(written, configs, of_base);
   diagnostics.append(of_base);
   std::vector<SweepCondition> conditions = conditions_of(document, diagnostics);
+  const bool from_command_line = !axes.empty();
   std::optional<SweepSpace> space = space_of(document, std::move(axes), diagnostics);
   if (!space || of_base.has_errors()) throw ConfigError(diagnostics);
   SweepDefinition sweep{std::move(base), std::move(*space), std::move(conditions), {}, "", ""};
@@ -309,6 +325,7 @@ SweepDefinition read_sweep(const Experiment& written, std::vector<SweepGroup> ax
   try_conditions(sweep, diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
   tell_repeated(sweep, document);
+  tell_replaced(sweep, document, from_command_line);
   sweep.text = text_of(sweep, document);
   sweep.input_sha256 = hash_of(sweep, configs);
   return sweep;

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <stdexcept>
 
-#include "sim/config/csv.hpp"
 #include "sim/numerics/statistics.hpp"
 #include "sim/plan/operator_estimate.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/study/evaluate.hpp"
-#include "sim/study/evidence.hpp"
+#include "sim/study/measured_cases.hpp"
 
 namespace podsim {
 namespace {
@@ -56,79 +54,16 @@ std::string first_problem(const Diagnostics& diagnostics) {
   return "cannot be planned";
 }
 
-std::optional<double> value_of(const Report& report, const std::string& quantity) {
-  if (quantity == "step_s") return report.step_time.duration().in_base();
-  const auto own = std::ranges::find(report.values, quantity, &ReportedValue::name);
-  if (own != report.values.end()) return own->value;
-  if (!report.throughput) return std::nullopt;
-  if (quantity == "sequences_per_s") return report.throughput->sequences_per_s;
-  if (quantity == "packs_per_s") return report.throughput->samples_per_s;
-  if (quantity == "images_per_s") return report.throughput->images_per_s;
-  if (quantity == "tokens_per_s") return report.throughput->tokens_per_s;
-  return std::nullopt;
-}
-
 class Validator {
  public:
-  Validator(const Catalog& catalog, const ConfigFiles& configs, const std::vector<std::string>& overlays,
-            Diagnostics& diagnostics)
-      : catalog_(catalog), configs_(configs), overlays_(overlays), diagnostics_(diagnostics) {}
+  Validator(const Catalog& catalog, const ConfigFiles& configs, const std::vector<std::string>& overlays)
+      : catalog_(catalog), configs_(configs), overlays_(overlays) {}
 
-  void add(const ReferenceTable& reference) {
-    const std::optional<CsvTable> table = parse_csv(reference.text, reference.name, diagnostics_);
-    if (!table) return;
-    const CaseReader* reader = nullptr;
-    for (const auto& candidate : catalog_.case_readers) {
-      if (reader == nullptr && candidate->accepts(table->columns)) reader = candidate.get();
-    }
-    if (reader == nullptr) {
-      diagnostics_.error({reference.name, 1, 1}, "", "the header is of no known table of measurements",
-                         "id, hardware, model_config, micro_batch and metric with value, or expected");
-      return;
-    }
-    warn_of_misspelt_columns(reference.name, table->columns, shipped_columns(*reader));
-    for (const CsvRow& row : table->rows) {
-      CaseRow cells{reference.name, row.line, {}};
-      for (std::size_t i = 0; i < row.cells.size(); ++i) cells.cells[table->columns[i]] = row.cells[i];
-      for (const PublishedCase& published : reader->read(cells)) {
-        cases_.push_back(run(unless_repeated(published, reference.name, row.line), *reader));
-      }
-    }
-  }
+  void add(const MeasuredCase& one) { cases_.push_back(run(one.published, *one.reader)); }
 
   std::vector<ValidatedCase> take() { return std::move(cases_); }
 
  private:
-  // What the shipped tables of this kind have.
-  std::vector<std::string> shipped_columns(const CaseReader& reader) const {
-    std::vector<std::string> columns;
-    Diagnostics ignored;  // of tables that are not asked for
-    for (const ReferenceTable& shipped : shipped_references(configs_)) {
-      const std::optional<CsvTable> table = parse_csv(shipped.text, shipped.name, ignored);
-      if (!table || !reader.accepts(table->columns)) continue;
-      columns.insert(columns.end(), table->columns.begin(), table->columns.end());
-    }
-    return columns;
-  }
-
-  // Columns of no known name are remarks, unless they look like a name that is absent.
-  void warn_of_misspelt_columns(const std::string& file, const std::vector<std::string>& written,
-                                const std::vector<std::string>& known) {
-    for (const std::string& column : written) {
-      if (std::ranges::count(known, column) > 0) continue;
-      const std::string meant = nearest(column, known);
-      if (meant.empty() || std::ranges::count(written, meant) > 0) continue;
-      diagnostics_.warning({file, 1, 1}, column, "is no known column and is not read", "", meant);
-    }
-  }
-
-  // A case that stands twice would count twice.
-  PublishedCase unless_repeated(PublishedCase published, const std::string& file, int line) {
-    const auto [first, is_new] = places_.emplace(published.id, fmt::format("{}:{}", file, line));
-    if (!is_new) published.content = SkippedCase{fmt::format("its id stands in {} already", first->second)};
-    return published;
-  }
-
   ValidatedCase run(const PublishedCase& published, const CaseReader& reader) {
     ValidatedCase result;
     result.id = published.id;
@@ -195,7 +130,7 @@ class Validator {
     }
     const Report report = simulate_plan(plan, engine_, {.merge = true, .unfit = true});
     result.predicted_fits = report.verdict.fits();
-    result.predicted = value_of(report, result.quantity);
+    result.predicted = measured_value(report, result.quantity);
     if (!result.predicted || !result.measured) {
       result.skipped_reason = fmt::format("the run has no {}", result.quantity);
       return;
@@ -206,9 +141,7 @@ class Validator {
   const Catalog& catalog_;
   const ConfigFiles& configs_;
   const std::vector<std::string>& overlays_;
-  Diagnostics& diagnostics_;
   Engine engine_ = make_engine("native");
-  std::map<std::string, std::string> places_;  // of ids
   std::vector<ValidatedCase> cases_;
 };
 
@@ -332,19 +265,10 @@ std::string feature_of(const ValidatedCase& one, std::string_view name) {
 
 }  // namespace
 
-std::vector<ReferenceTable> shipped_references(const ConfigFiles& configs) {
-  std::vector<ReferenceTable> tables;
-  for (const std::string& path : configs.list("references/")) {
-    if (path == k_evidence_table || !path.ends_with(".csv")) continue;
-    tables.push_back({configs.display_name(path), configs.text(path).value_or("")});
-  }
-  return tables;
-}
-
 Validation validate(const std::vector<ReferenceTable>& tables, const Catalog& catalog, const ConfigFiles& configs,
                     const std::vector<std::string>& overlays, Diagnostics& diagnostics) {
-  Validator validator(catalog, configs, overlays, diagnostics);
-  for (const ReferenceTable& table : tables) validator.add(table);
+  Validator validator(catalog, configs, overlays);
+  for (const MeasuredCase& one : read_measured_cases(tables, catalog, configs, diagnostics)) validator.add(one);
   Validation validation;
   validation.cases = validator.take();
   validation.groups = group_cases(validation.cases);

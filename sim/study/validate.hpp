@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "sim/plan/catalog.hpp"
+#include "sim/study/measured_cases.hpp"
 
 namespace podsim {
-
-struct ReferenceTable {
-  std::string name;  // of the file, for places
-  std::string text;  // CSV
-};
 
 // A second figure of a case.
 struct FurtherComparison {
@@ -42,6 +38,7 @@ struct ValidatedCase {
   std::string operation;  // of a single operator: its text, as `explain op` reads it
   std::string group;      // of operators that are judged together; may be empty
   std::vector<FurtherComparison> further;
+  std::optional<Quantiles> interval;  // where intervals were asked for
 
   bool ran() const { return skipped_reason.empty(); }
   bool counts() const { return ran() && lower_bound.empty() && excluded.empty(); }  // in the figures of a group
@@ -65,15 +62,22 @@ struct ValidationGroup {
   std::optional<std::int64_t> right, wrong;
 };
 
+// How many measurements lie within P10 to P90 of their predictions.
+struct IntervalCoverage {
+  std::string group;
+  std::int64_t cases = 0, inside = 0;
+  std::int64_t below = 0;  // measured less than P10
+  std::int64_t above = 0;  // measured more than P90
+  double inside_pct() const { return cases > 0 ? 100 * static_cast<double>(inside) / static_cast<double>(cases) : 0; }
+};
+
 struct Validation {
   std::vector<ValidatedCase> cases;  // in the order of the tables
   std::vector<ValidationGroup> groups;
+  std::vector<IntervalCoverage> coverage;  // empty: intervals were not asked for
   // Whether every case that ran is a single operator. Beside others they are summed up, not listed.
   bool operators_alone() const;
 };
-
-// The tables under references/, without the one that evidence is taken from.
-std::vector<ReferenceTable> shipped_references(const ConfigFiles& configs);
 
 // `overlays`: constant files of the user. A text that is no table, or a table of no known kind, goes to `diagnostics`;
 // a row that cannot be run is a case with a reason.

@@ -7,6 +7,7 @@
 #include "sim/core/json_writer.hpp"
 #include "sim/report/report.hpp"
 #include "sim/report/text_table.hpp"
+#include "sim/study/coverage.hpp"
 #include "sim/study/validate.hpp"
 #include "sim/units/text.hpp"
 
@@ -42,9 +43,15 @@ std::string judgement(const ValidatedCase& one) {
   return one.wrong() ? "WRONG" : "right";
 }
 
+std::string range_text(const ValidatedCase& one) {
+  if (!one.interval) return "-";
+  return fmt::format("{} to {}", format_significant(one.interval->p10), format_significant(one.interval->p90));
+}
+
 // A table for each quantity, in the order of their first cases.
 std::string case_lines(const Validation& validation) {
   const bool operators = validation.operators_alone();
+  const bool intervals = !validation.coverage.empty();
   std::size_t left_out = 0;
   std::vector<const ValidatedCase*> shown;
   for (const ValidatedCase& one : validation.cases) {
@@ -66,14 +73,18 @@ std::string case_lines(const Validation& validation) {
     table.column("measured", Align::right);
     table.column("predicted", Align::right);
     table.column("error", Align::right);
+    if (intervals) table.column("P10 to P90", Align::right);
     table.column("is", Align::left);
     for (const ValidatedCase* shown_case : shown) {
       const ValidatedCase& one = *shown_case;
       if (one.quantity != quantity) continue;
       const bool point = one.is_point();
-      table.row({one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
-                 point ? std::string(word(*one.predicted_fits)) : significant(one.predicted), judgement(one),
-                 standing(one)});
+      std::vector<std::string> cells{one.id, point ? std::string(word(*one.measured_fits)) : significant(one.measured),
+                                     point ? std::string(word(*one.predicted_fits)) : significant(one.predicted),
+                                     judgement(one)};
+      if (intervals) cells.push_back(range_text(one));
+      cells.push_back(standing(one));
+      table.row(std::move(cells));
     }
     text += (text.empty() ? "" : "\n") + (quantity == k_fits ? std::string("memory") : quantity) + '\n';
     text += table.text();
@@ -179,12 +190,36 @@ void write_case(JsonWriter& json, const ValidatedCase& one) {
   json.member("below_bound", one.below_bound());
   optional_member(json, "fits", one.predicted_fits);
   json.member("skipped_reason", one.skipped_reason);
+  if (one.interval) {
+    json.key("interval");
+    json.begin_object();
+    json.member("p10", one.interval->p10);
+    json.member("p50", one.interval->p50);
+    json.member("p90", one.interval->p90);
+    json.end_object();
+  }
   if (one.is_operator()) write_operator(json, one);
   json.key("defaults");
   json.begin_array();
   for (const std::string& text : one.defaults) json.value(text);
   json.end_array();
   json.end_object();
+}
+
+void write_coverage(JsonWriter& json, const std::vector<IntervalCoverage>& coverage) {
+  json.key("coverage");
+  json.begin_array();
+  for (const IntervalCoverage& group : coverage) {
+    json.begin_object();
+    json.member("name", group.group);
+    json.member("cases", group.cases);
+    json.member("inside_p10_to_p90", group.inside);
+    json.member("inside_pct", group.inside_pct());
+    json.member("below_p10", group.below);
+    json.member("above_p90", group.above);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace
@@ -194,6 +229,7 @@ std::string to_text(const Validation& validation) {
       validation.cases, [](const ValidatedCase& one) { return one.ran() && !one.defaults.empty(); });
   std::string text = case_lines(validation);
   if (!validation.groups.empty()) text += "\n" + group_lines(validation.groups);
+  text += coverage_text(validation.coverage);
   text += unfitting_lines(validation.cases) + skipped_lines(validation.cases);
   if (took_defaults > 0) {
     text += fmt::format("\n{} of the cases took defaults for empty cells; --format json names them.\n", took_defaults);
@@ -223,6 +259,7 @@ std::string to_json(const Validation& validation) {
     json.end_object();
   }
   json.end_array();
+  if (!validation.coverage.empty()) write_coverage(json, validation.coverage);
   json.end_object();
   return json.text();
 }

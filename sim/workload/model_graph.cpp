@@ -37,7 +37,7 @@ bool ModelGraph::convolutional() const {
 }
 
 Bytes ModelGraph::handed_on(std::size_t block) const {
-  return boundary > Bytes() ? boundary : blocks[block].output;
+  return boundary > Bytes() ? boundary : blocks[block].output + blocks[block].carried;
 }
 
 FlopCount ModelGraph::forward_flop() const {

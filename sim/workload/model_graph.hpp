@@ -70,6 +70,7 @@ struct Block {
   std::vector<Operator> backward;
   std::vector<ParameterTensor> parameters;
   Bytes output;                   // activation handed to the next block, in the model's activation type
+  Bytes carried;                  // of this block and those before it, handed on for blocks behind the next one
   Bytes live_forward;             // activations that live while the block runs forward and, in training, backward
   bool holds_vocabulary = false;  // has a vocabulary-sized product whose live activations shrink when serialised
 };

@@ -179,8 +179,9 @@ TEST_CASE("compare: halves of layers placed apart made BERT-Large faster from ML
   CHECK(has(forward.out, "  the cycle is shorter by "));
   const std::size_t why = forward.out.find("  effect of ");  // the largest effect comes first
   REQUIRE(why != std::string::npos);
-  CHECK(forward.out.substr(why).starts_with(
-      "  effect of ipu.attention_layers_per_ipu, ipu.ffn_layers_per_ipu in place of ipu.layers_per_ipu: +6."));
+  CHECK(one_line(forward.out.substr(why))
+            .starts_with(
+                "effect of ipu.attention_layers_per_ipu, ipu.ffn_layers_per_ipu in place of ipu.layers_per_ipu: +6."));
   const CommandResult back = folder.compare("1.1.json 1.0.json");
   CHECK(back.exit_code == 1);
   CHECK(has(back.out, "  the cycle is longer by "));
@@ -204,7 +205,8 @@ TEST_CASE("compare: sweeps meet point by point") {
   const CommandResult slower = folder.compare("a.sqlite b.sqlite --tolerance 0.1%");
   CHECK(slower.exit_code == 1);
   CHECK(has(slower.out, "  samples_per_s, mean of 2 points"));
-  CHECK(has(slower.out, "  samples_per_s at ipu.gradient_accumulation_steps = 64, workload.micro_batch_size = 1"));
+  CHECK(has(one_line(slower.out),
+            " samples_per_s at ipu.gradient_accumulation_steps = 64, workload.micro_batch_size = 1"));
   CHECK(has(slower.out, "Why\n  input system.ipu_link.bandwidth: none -> \"16 GB/s\"\n\n"));
   CHECK(has(folder.compare("a.sqlite b.sqlite").out, "  ok\n"));  // less than 2 %
   CHECK(folder.compare("b.sqlite a.sqlite --tolerance 0.1%").exit_code == 0);
@@ -248,6 +250,24 @@ TEST_CASE("compare: what is no result or no tolerance is the user's error") {
   CHECK(folder.compare("a.json").err == "podsim: compare takes two results (see `podsim compare --help`)\n");
   CHECK(folder.compare("a.json validation.json").err ==
         "podsim: a.json and validation.json are results of different kinds (see `podsim compare --help`)\n");
+}
+
+TEST_CASE("compare: a damaged report is told, and two sweeps without a common point are no agreement") {
+  const Folder folder;
+  folder.write("a.json", "{\"verdict\": {}, \"inputs\": {\"plan\": [1]}, \"throughput\": {\"samples_per_s\": \"x\"}}");
+  const CommandResult damaged = folder.compare("a.json a.json");
+  CHECK(damaged.exit_code == 2);
+  CHECK(damaged.err ==
+        "a.json:1:36: inputs.plan: is a list; expected an object\n"
+        "a.json:1:75: throughput.samples_per_s: is a string; expected a number\n");
+  for (const char* point : {"16", "64"}) {
+    const std::string file = std::string("s") + point + ".sqlite";
+    const std::string axis = std::string(" --axis ipu.gradient_accumulation_steps=") + point;
+    CHECK(folder.podsim("sweep run gpt2-caraml-pod4 --quiet --out " + file + axis).exit_code == 0);
+  }
+  const CommandResult apart = folder.compare("s16.sqlite s64.sqlite");
+  CHECK(apart.exit_code == 1);
+  CHECK(apart.err == "podsim: nothing is in both results: nothing was compared\n");
 }
 
 TEST_CASE("compare: folders of runs stand for their JSON reports, and a text report is told from one") {

@@ -62,6 +62,10 @@ TEST_CASE("manual: completion offers verbs, options, choices, names and files") 
   CHECK(completed(folder, {podsim, "list", "sys"}) == "\nsystems\n");
   CHECK(contains(completed(folder, {podsim, "explain", "throughput.mfu"}), "\nthroughput.mfu_pct\n"));
   CHECK(completed(folder, {podsim, "help", "loss"}) == "\nloss-scale\n");
+  CHECK(completed(folder, {podsim, "run", "--engine", ""}) == "\nsimgrid\nnative\n");
+  CHECK(completed(folder, {podsim, "sweep", "s"}) == "\nshow\n");
+  CHECK(completed(folder, {podsim, "sweep", "export", "--format", "c"}) == "\ncsv\n");
+  CHECK(completed(folder, {podsim, "sweep", "run", "--sh"}) == "\n--shard\n");
 }
 
 TEST_CASE("manual: what cannot be combined or is no shell is refused") {

@@ -53,6 +53,13 @@ TEST_CASE("browser: the report of a pipelined training") {
   check_page(printed("run experiment.toml --engine native"), {8, 8});
 }
 
+TEST_CASE("browser: the report of 1,024 devices") {
+  if (no_browser()) return;
+  check_page(printed("run bert-large-mlperf-v2.0-bow-pod128 --set system=bow-pod256 --set system.nodes=4 --set "
+                     "ipu.replication_factor=128 --set ipu.gradient_accumulation_steps=24 --engine native"),
+             {8, 8});
+}
+
 TEST_CASE("browser: the report of a generation, section by section") {
   if (no_browser()) return;
   check_page(printed("run llama-3-70b-sn40l-8 --engine native"), {5, 4});
@@ -90,6 +97,35 @@ TEST_CASE("browser: comparisons of runs, sweeps and validations") {
   check_page(podsim("compare 0.sqlite 1.sqlite --format html"), {2, 3});
   folder.write("validation.json", podsim("validate --format json"));
   check_page(podsim("compare validation.json validation.json --format html"), {2, 3});
+}
+
+TEST_CASE("browser: a sweep of many points, page by page") {
+  if (no_browser()) return;
+  const ExperimentFolder folder;
+  const CommandResult swept = folder.podsim(
+      "sweep run gpt2-caraml-pod4 --quiet --out s.sqlite --axis 'ipu.gradient_accumulation_steps={from = 5, to = 104}' "
+      "--axis workload.micro_batch_size=1,4,16 --axis workload.sequence_length=512,1024");
+  CHECK_MESSAGE(swept.exit_code == 0, swept.err);
+  const std::string html = folder.podsim("sweep show s.sqlite --format html").out;
+  CHECK(contains(html, "class=\"rows\""));
+  check_page(html, {2, 7});
+}
+
+TEST_CASE("browser: systems against a deadline, a budget and a power cap, and systems for users") {
+  if (no_browser()) return;
+  const ExperimentFolder folder;
+  folder.write("costs.toml",
+               "currency = \"EUR\"\n[systems.bow-pod16]\nprice_per_hour = 40\n[systems.bow-pod64]\n"
+               "price_per_hour = 170\n");
+  const CommandResult training = folder.podsim(
+      "capacity bert-large-bow-pod16 --target-samples 1000000000 --deadline 24h --systems bow-pod16,bow-pod64,sn30 "
+      "--costs costs.toml --budget 5000 --power-cap 60kW --format html");
+  CHECK_MESSAGE(training.exit_code == 0, training.err);
+  check_page(training.out, {4, 3});
+  const CommandResult users = folder.podsim(
+      "capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20 --systems sn40l-8,sn40l-16 --format html");
+  CHECK_MESSAGE(users.exit_code == 0, users.err);
+  check_page(users.out, {1, 2});
 }
 
 TEST_CASE("browser: a loss scale") {

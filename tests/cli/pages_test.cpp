@@ -96,6 +96,18 @@ TEST_CASE("pages: a run of 128 devices stays below 3 MB, with every replica simu
   CHECK(contains(html, "Further devices, not shown: 112."));
 }
 
+TEST_CASE("pages: a run of 1,024 devices stays below 3 MB, folded or not") {
+  const ExperimentFolder folder;
+  const std::string run =
+      "run bert-large-mlperf-v2.0-bow-pod128 --set system=bow-pod256 --set system.nodes=4 --set "
+      "ipu.replication_factor=128 --set ipu.gradient_accumulation_steps=24 --engine native --quiet ";
+  for (const std::string how : {"", "--no-fold "}) {
+    const std::string html = printed(folder, run + how + "--format html");
+    CHECK(html.size() < 3'000'000);
+    CHECK(contains(html, " of 1,024 devices"));
+  }
+}
+
 TEST_CASE("pages: --out names the file after its format") {
   const ExperimentFolder folder;
   printed(folder, "check experiment.toml --format markdown --out reports");
@@ -109,4 +121,34 @@ TEST_CASE("pages: an unknown format is refused with all there are") {
   CHECK(folder.refused("run experiment.toml --format htm") ==
         "podsim: option --format: unknown format \"htm\"; expected text, json, csv, html, markdown; did you mean "
         "\"html\"? (see `podsim run --help`)\n");
+}
+
+TEST_CASE("pages: a sweep prints what is asked of it, or the usual questions") {
+  const ExperimentFolder folder;
+  printed(folder,
+          "sweep run gpt2-caraml-pod4 --quiet --out s.sqlite --axis ipu.gradient_accumulation_steps=16,64 "
+          "--axis workload.micro_batch_size=1,2,16");
+  const std::string usual = printed(folder, "sweep show s.sqlite --format html --out pages");
+  CHECK(contains(usual, "<h2>Samples per s against fullest memory</h2>"));
+  CHECK(contains(usual, "<h2>Samples per s by ipu.gradient_accumulation_steps and workload.micro_batch_size</h2>"));
+  CHECK(contains(usual, ">does not fit</td>"));
+  CHECK(folder.read("pages/sweep.html") == usual);
+  CHECK(printed(folder, "sweep show s.sqlite --format html") == usual);
+  const std::string asked = printed(folder, "sweep show s.sqlite --format markdown --pareto mfu_pct,step_time_s");
+  CHECK(contains(asked, "\n## Step time against mfu\n"));
+  CHECK_FALSE(contains(asked, "\n## Best by"));
+  CHECK(folder.refused("sweep show s.sqlite --format html --out pages") ==
+        "podsim: pages/sweep.html exists; give --force to replace it (see `podsim sweep show --help`)\n");
+}
+
+TEST_CASE("pages: a capacity plan is a page with a hash of what was asked") {
+  const ExperimentFolder folder;
+  const std::string job = "capacity bert-large-bow-pod16 --target-samples 1000000000 --systems bow-pod16,bow-pod64 ";
+  const std::string html = printed(folder, job + "--deadline 24h --format html --out pages");
+  CHECK(contains(html, "<dd class=\"good\">bow-pod64 in "));
+  CHECK(folder.read("pages/capacity.html") == html);
+  const auto hash = [](const std::string& page) { return page.substr(page.find("inputs sha256 "), 78); };
+  const std::string other = printed(folder, job + "--deadline 25h --format html");
+  CHECK(hash(html) != hash(other));
+  CHECK(contains(printed(folder, job + "--deadline 24h --format markdown"), "\n## Systems\n"));
 }

@@ -311,7 +311,7 @@ TEST_CASE("run: --view prints a table alone and whole, with those that belong to
   const CommandResult none = folder.podsim(run + "section");
   CHECK(none.exit_code == 2);
   CHECK(none.err.find("option --view: no table is called \"section\"; expected tiles, graph types, longest sections, "
-                      "sections, critical-path; did you mean \"sections\"?") != std::string::npos);
+                      "sections, critical-path, sensitivity; did you mean \"sections\"?") != std::string::npos);
 }
 
 TEST_CASE("run: --view in HTML and Markdown is a page of the tables of the view, and csv refuses it") {

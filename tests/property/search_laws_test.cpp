@@ -101,7 +101,7 @@ class Scene {
       judgement.invalid = made.diagnostics.to_text();
       return judgement;
     }
-    const Report report = evaluate_point(*made.plan, engine_, result_);
+    const Report report = evaluate_point(*made.plan, engine_, storage_);
     if (!report.verdict.fits()) {
       judgement.broken = report.verdict.broken.front();
       return judgement;
@@ -119,7 +119,7 @@ class Scene {
   std::vector<SearchBranch> branches_;
   PlanCache cache_;
   Engine engine_ = make_engine("native");
-  RunResult result_;
+  PointStorage storage_;
 };
 
 std::vector<std::pair<double, std::int64_t>> told(const std::vector<SearchPoint>& points) {
@@ -182,7 +182,7 @@ TEST_CASE("search laws: the placement of a partition has the shortest fullest cy
       REQUIRE_MESSAGE(made.plan.has_value(), made.diagnostics.to_text());
       const auto plan = std::make_shared<const Plan>(std::move(*made.plan));
       Engine engine = make_engine("native");
-      RunResult run;
+      PointStorage run;
       const auto cycle_of = [&](const std::vector<SearchSetting>& settings) -> std::optional<SimTime> {
         Experiment changed = experiment;
         for (const SearchSetting& setting : settings) apply_value(changed, setting.key, setting.value, diagnostics);

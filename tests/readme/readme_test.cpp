@@ -223,6 +223,13 @@ TEST_CASE("readme: commands quoted in the text are the program's") {
   }
 }
 
+TEST_CASE("readme: every verb is shown") {
+  const std::string text = text_of(fs::path(test::source_dir()) / "README.md");
+  for (const std::string& verb : lint::lines_of(Clone().run("podsim list verbs").out)) {
+    CHECK_MESSAGE(text.find("podsim " + verb) != std::string::npos, verb);
+  }
+}
+
 TEST_CASE("readme: links lead to files of the tree") {
   static const std::regex link(R"(\]\(([^)#:]+)\))");
   for (const SourceFile& file : markdown_files()) {

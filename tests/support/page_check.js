@@ -45,20 +45,39 @@
   }
 
   function checkFilter(input) {
-    const table = input.closest(".tools").parentElement.querySelector("table");
-    const rows = Array.from(table.tBodies[0].rows);
+    const tools = input.closest(".tools");
+    const table = tools.parentElement.querySelector("table");
+    const rows = () => Array.from(table.tBodies[0].rows);
     const type = (text) => {
       input.value = text;
       input.dispatchEvent(new Event("input"));
-      return rows.filter((row) => !row.hidden);
+      return rows();
     };
-    const word = rows[rows.length - 1].textContent.trim().split(/\s+/)[0].toLowerCase();
+    const before = rows().length;
+    const last = Array.from(rows()[before - 1].cells, (cell) => cell.textContent.trim()).find(Boolean);
+    const word = last.split(/\s+/)[0].toLowerCase();
     const found = type(word);
     if (!found.length || !found.every((row) => row.textContent.toLowerCase().includes(word))) {
       problems.push("table " + table.id + ": the filter \"" + word + "\" shows the wrong rows");
     }
     if (type("no row has this text").length) problems.push("table " + table.id + ": a filter that nothing meets shows rows");
-    if (type("").length !== rows.length) problems.push("table " + table.id + ": without a filter rows are missing");
+    if (type("").length !== before) problems.push("table " + table.id + ": without a filter rows are missing");
+    checkPages(table, tools, rows);
+  }
+
+  // Every row is on one page, and the pages end.
+  function checkPages(table, tools, rows) {
+    const [back, on] = tools.querySelectorAll("button");
+    if (!on) return;
+    const all = table.records.length;
+    const seen = new Set(rows());
+    for (let clicks = 0; !on.disabled && clicks <= all; ++clicks) {
+      on.click();
+      rows().forEach((row) => seen.add(row));
+    }
+    if (seen.size !== all) problems.push("table " + table.id + ": its pages show " + seen.size + " of " + all + " rows");
+    for (let clicks = 0; !back.disabled && clicks <= all; ++clicks) back.click();
+    if (!back.disabled || on.disabled) problems.push("table " + table.id + ": the way back ends elsewhere");
   }
 
   function check() {

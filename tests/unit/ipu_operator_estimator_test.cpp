@@ -110,8 +110,43 @@ TEST_CASE("operators: elementwise work is launched once and then as wide as the 
   CHECK(cycles_of("elementwise 4x64x56x56") == doctest::Approx(1000 + elements / k_tiles / 4));
   const Cycles single = cost_of("elementwise 4x64x56x56", AmpMode::single).cost.total();
   CHECK(single.in_base() == doctest::Approx(1000 + elements / k_tiles / 2));
-  CHECK(cycles_of("norm 4x64x56x56 inference") == doctest::Approx(21'400.0 / 3 + 1.7 * elements / k_tiles));
-  CHECK(cycles_of("norm 4x64x56x56") == doctest::Approx(21'400.0 * 2 / 3 + 4.25 * elements / k_tiles));
+  CHECK(cycles_of("norm 4x64x56x56 inference") == doctest::Approx(21'500.0 / 3 + 6.15 * 2 / 7 * elements / k_tiles));
+  CHECK(cycles_of("norm 4x64x56x56") == doctest::Approx(21'500.0 * 2 / 3 + 6.15 * 5 / 7 * elements / k_tiles));
+}
+
+TEST_CASE("operators: a pooling is its planned directions") {
+  const test::OperatorScene scene = test::operator_scene("gc200");
+  const PoolingPlanner planner(scene.chip, scene.constants);
+  ConvolutionShape window;
+  window.groups = window.in_channels = window.out_channels = 64;
+  window.input_height = window.input_width = 147;
+  window.output_height = window.output_width = 73;
+  window.kernel_height = window.kernel_width = 3;
+  window.stride = 2;
+  const Cycles forward = planner.plan(pooling_forward(window, 2)).cost.total();
+  const Cycles gradient = planner.plan(pooling_gradient(window, 2)).cost.total();
+  CHECK(cost_of("pool 1x64x147x147 k3 s2 p0 inference").cost.total() == forward);
+  REQUIRE(cost_of("pool 1x64x147x147 k3 s2 p0").poolings.size() == 2);
+  CHECK(cost_of("pool 1x64x147x147 k3 s2 p0").poolings[1].plan.cost.total() == gradient);
+  CHECK(cost_of("pool 1x64x7x7 k7 s7 p0").poolings.empty());
+  CHECK(cost_of("pool 1x64x147x147 k3 s2 p0").cost.total().in_base() ==
+        doctest::Approx((forward + gradient).in_base()));
+}
+
+TEST_CASE("operators: a recurrent cell is its products, its operations and the sum of its gradients, step by step") {
+  const OperatorCost inference = cost_of("lstm 16x1024 -> 1024 t25 inference");
+  REQUIRE(inference.passes.size() == 1);
+  CHECK(inference.cost.total().in_base() == doctest::Approx(passes_of(inference) + 25 * 10 * 685));
+  const OperatorCost lstm = cost_of("lstm 16x1024 -> 1024 t25");
+  REQUIRE(lstm.passes.size() == 3);
+  const double weights = 2048 * 4 * 1024;
+  CHECK(lstm.cost.total().in_base() == doctest::Approx(passes_of(lstm) + 25 * (30 * 685 + 1.05 * weights / k_tiles)));
+  CHECK(lstm.flop == flop(25 * 3 * 2.0 * 16 * weights));
+  const OperatorCost gru = cost_of("gru 16x1024 -> 1024 t25");
+  REQUIRE(gru.passes.size() == 6);
+  CHECK(gru.cost.total().in_base() ==
+        doctest::Approx(passes_of(gru) + 25 * (40 * 685 + 1.05 * weights * 3 / 4 / k_tiles)));
+  CHECK(cost_of("gru 16x1024 -> 1024 t25 inference").cost.launch == cycles(25 * 13 * 685));
 }
 
 TEST_CASE("operators: bytes are tensors, the largest temporaries and code") {

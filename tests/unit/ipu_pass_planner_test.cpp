@@ -59,6 +59,33 @@ TEST_CASE("pass planner: a product costs what the formula of a flat pass says") 
   CHECK(cost.temporary == Bytes(48 * 256 * 2 + 256 * 128 * 2 + 48 * 128 * 4 * 2));
 }
 
+TEST_CASE("pass planner: of weights that stay a tile receives what the others hold that read the same") {
+  PassShape shape = matmul_pass({1, 16, 2048, 4096});
+  shape.weights_stay = true;
+  PassSplit split;
+  split.columns = 2;
+  split.input_channels = 16;
+  split.output_channels = 32;
+  const double inputs = 8 * 128 * 2 / 8.0;
+  CHECK(priced(shape, {}, split, AmpMode::half_single).exchange == cycles(inputs + 128 * 128 * 2 / 4 / 2.0));
+  split.columns = 1;
+  CHECK(priced(shape, {}, split, AmpMode::half_single).exchange == cycles(2 * inputs));
+  // With operands exchanged the weights are what the positions are.
+  PassVariant swapped;
+  swapped.swapped = true;
+  split.columns = 32;
+  split.output_channels = 2;
+  CHECK(priced(shape, swapped, split, AmpMode::half_single).exchange ==
+        cycles(128 * 128 * 2 / 8 / 2.0 + 8 * 128 * 2 / 4));
+  shape.weights_stay = false;
+  CHECK(priced(shape, swapped, split, AmpMode::half_single).exchange == cycles(128 * 128 * 2 / 8 + 8 * 128 * 2 / 4));
+  // Nothing that is received less makes a plan slower.
+  const PassPlanner planner = make_planner();
+  const Cycles all = planner.plan(shape, {AmpMode::half_single, 0.6}).cost.total();
+  shape.weights_stay = true;
+  CHECK(planner.plan(shape, {AmpMode::half_single, 0.6}).cost.total() < all);
+}
+
 TEST_CASE("pass planner: serial steps divide the columns and repeat the rest") {
   PassSplit split;
   split.columns = 8;

@@ -41,11 +41,6 @@ TEST_CASE("page: a report that fits begins with its rate, one that does not with
   many.verdict.broken.push_back(many.verdict.broken[0]);
   CHECK(report_page(many, nullptr).sections[0].notes[0] ==
         "device memory on d1 needs 850 MiB, has 800 MiB (1 more alike); try micro_batch_size = 1");
-  many.verdict.broken[1].remedy = many.verdict.broken[0].remedy;
-  const std::vector<std::string> told = report_page(many, nullptr).sections[0].notes;
-  REQUIRE(told.size() == 3);
-  CHECK(told[0] == "device memory on d1 needs 850 MiB, has 800 MiB (1 more alike)");
-  CHECK(told[2] == "for all of them, try micro_batch_size = 1");
   CHECK_FALSE(has_section(check, "Where the time goes"));
   CHECK(section(check, "Memory: memory").notes[0].starts_with("By the plan's account"));
 }

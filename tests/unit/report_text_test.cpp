@@ -94,6 +94,16 @@ podsim 1.2.3 (0123abcd), inputs 0011223344556677
 
 }  // namespace
 
+TEST_CASE("text: a remedy that mends every broken limit is told once behind them") {
+  Report report = test::sample_check_that_does_not_fit();
+  REQUIRE(report.verdict.broken.size() == 2);
+  report.verdict.broken[1].remedy = report.verdict.broken[0].remedy;
+  CHECK(to_text(report).find("\nWhy it does not fit\n"
+                             "  device memory on d1 needs 850 MiB, has 800 MiB\n"
+                             "  open streams on d1 needs 12, has 8\n"
+                             "  for all of them, try micro_batch_size = 1\n") != std::string::npos);
+}
+
 TEST_CASE("text report: the head says what matters and tables follow") {
   CHECK(to_text(test::sample_report()) == k_sample_text);
 }

@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "models/catalog.hpp"
-#include "sim/study/capacity.hpp"
+#include "sim/core/sha256.hpp"
+#include "sim/study/capacity_page.hpp"
+#include "sim/study/sweep_axes.hpp"
 #include "sim/units/text.hpp"
 #include "tools/podsim/candidates_input.hpp"
 #include "tools/podsim/experiment_input.hpp"
-#include "tools/podsim/output.hpp"
+#include "tools/podsim/page_output.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
@@ -112,6 +114,27 @@ std::vector<CapacityCandidate> candidates_from(const Arguments& arguments) {
   return candidates;
 }
 
+// What the plan is of, for a hash: the experiments as they are resolved by name, the candidates, goals and costs.
+std::string hash_of(const Arguments& arguments, const std::vector<CapacityCandidate>& candidates) {
+  Sha256 hash;
+  for (const CapacityCandidate& candidate : candidates) {
+    hash.update(
+        fmt::format("{}\n{}\n{}\n", toml_text(candidate.experiment.document), candidate.system, candidate.nodes));
+  }
+  for (const char* option : {"deadline", "users", "tokens-per-s", "budget", "power-cap"}) {
+    hash.update(fmt::format("{} = {}\n", option, arguments.value(option).value_or("")));
+  }
+  Diagnostics ignored;
+  const std::optional<std::string> costs = arguments.value("costs");
+  if (costs) hash.update(read_text_file(*costs, {}, "--costs", ignored).value_or(""));
+  return hash.finish();
+}
+
+const OptionSpec& format_option() {
+  static const OptionSpec k_option{"format", "NAME", "", false, {"text", "json", "html", "markdown"}};
+  return k_option;
+}
+
 }  // namespace
 
 const VerbSpec& capacity_spec() {
@@ -135,8 +158,8 @@ const VerbSpec& capacity_spec() {
               {"power-cap", "50kW", "of all that has a known power"},
               {"costs", "FILE.toml", "prices, power, failures, results from elsewhere"},
               {"mixed", "", "compare also different global batches, precisions or padding"},
-              {"format", "NAME", "text (default) or json"}},
-             experiment_options()),
+              format_option()},
+             joined(page_output_options(), experiment_options())),
       {"podsim capacity bert-large-bow-pod16 --target-samples 1000000000 --deadline 24h --systems bow-pod16,bow-pod64",
        "podsim capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20 --costs costs.toml"},
       100};
@@ -144,16 +167,20 @@ const VerbSpec& capacity_spec() {
 }
 
 ExitCode cmd_capacity(const Arguments& arguments) {
-  const std::string format = choice_option(arguments, "format", {"text", "json"});
+  const PageOutput output(arguments, format_option(), "capacity");
   const CapacityGoal goal = goal_from(arguments);
   const CapacityCosts costs = costs_from(arguments);
   if (goal.budget && !costs.has_prices())
     throw UsageError("option --budget: no price is known; give --costs FILE.toml");
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
-  const Capacity capacity =
-      plan_capacity(candidates_from(arguments), goal, costs, arguments.has("mixed"), catalog, configs);
-  print(format == "json" ? to_json(capacity, costs) : to_text(capacity, goal, costs));
+  const std::vector<CapacityCandidate> candidates = candidates_from(arguments);
+  const Capacity capacity = plan_capacity(candidates, goal, costs, arguments.has("mixed"), catalog, configs);
+  if (output.is_page()) {
+    output.show(capacity_page(capacity, goal, costs), hash_of(arguments, candidates));
+  } else {
+    output.show(output.format() == "json" ? to_json(capacity, costs) : to_text(capacity, goal, costs));
+  }
   return capacity.chosen ? ExitCode::done : ExitCode::does_not_fit;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +12,7 @@
 #include "sim/study/comparison.hpp"
 #include "sim/study/comparison_page.hpp"
 #include "tools/podsim/experiment_input.hpp"
+#include "tools/podsim/output.hpp"
 #include "tools/podsim/page_output.hpp"
 #include "tools/podsim/verbs.hpp"
 
@@ -44,6 +46,28 @@ std::string report_in(const std::string& path) {
   throw ConfigError(diagnostics);
 }
 
+// That what is compared has the types that a report gives it; a damaged one would compare as something else.
+void check_run(const Value& report, Diagnostics& diagnostics) {
+  const Value* plan = report.find("inputs.plan");
+  if (plan != nullptr && !plan->is(Value::Kind::table)) {
+    diagnostics.error(plan->place(), "inputs.plan", "is " + kind_name(plan->kind()), "an object");
+  }
+  for (const char* section : {"throughput", "latency"}) {
+    const Value* values = report.find(section);
+    if (values == nullptr || values->is(Value::Kind::null)) continue;
+    if (!values->is(Value::Kind::table)) {
+      diagnostics.error(values->place(), section, "is " + kind_name(values->kind()), "an object");
+      continue;
+    }
+    for (const Value::Member& member : values->members()) {
+      const bool number = member.value.is(Value::Kind::integer) || member.value.is(Value::Kind::floating);
+      if (number || member.value.is(Value::Kind::null)) continue;
+      diagnostics.error(member.value.place(), std::string(section) + "." + member.key,
+                        "is " + kind_name(member.value.kind()), "a number");
+    }
+  }
+}
+
 Result read_result(const std::string& named) {
   const std::string path = report_in(named);
   if (is_database(path)) return {ResultKind::sweep, path, {}, SweepStore::read(path).identity().input_sha256};
@@ -64,6 +88,7 @@ Result read_result(const std::string& named) {
                       "what `podsim run --format json` or `podsim validate --format json` prints, or a database of "
                       "`podsim sweep run`");
   }
+  if (is_run) check_run(*document, diagnostics);
   if (diagnostics.has_errors() || !document) throw ConfigError(diagnostics);
   return {is_run ? ResultKind::run : ResultKind::validation, path, std::move(*document), *text};
 }
@@ -136,6 +161,10 @@ ExitCode cmd_compare(const Arguments& arguments) {
     output.show(to_junit(comparison));
   } else {
     output.show(to_text(comparison, arguments.has("all")));
+  }
+  if (std::ranges::none_of(comparison.metrics, &MetricChange::judged)) {
+    print_error("podsim: nothing is in both results: nothing was compared");
+    return ExitCode::out_of_tolerance;
   }
   const bool failed = comparison.regressed() || (arguments.has("strict") && comparison.differs());
   return failed ? ExitCode::out_of_tolerance : ExitCode::done;

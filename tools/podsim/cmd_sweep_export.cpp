@@ -105,6 +105,11 @@ void write_json(SweepStore& store, Pieces& pieces) {
   pieces.add(json.text());
 }
 
+const OptionSpec& format_option() {
+  static const OptionSpec k_option{"format", "NAME", "", false, {"csv", "json"}};
+  return k_option;
+}
+
 }  // namespace
 
 const VerbSpec& sweep_export_spec() {
@@ -113,7 +118,7 @@ const VerbSpec& sweep_export_spec() {
       "sweep export FILE.sqlite [options]",
       "Print a sweep's rows in the order of its points.",
       "An empty cell (CSV) or null (JSON) means: not known or without meaning.",
-      {{"format", "NAME", "csv (default) or json"},
+      {format_option(),
        {"out", "FILE", "write there and not to standard output"},
        {"force", "", "let --out replace a file"}},
       {"podsim sweep export sweep.sqlite --out sweep.csv", "podsim sweep export sweep.sqlite --format json"}};
@@ -122,7 +127,7 @@ const VerbSpec& sweep_export_spec() {
 
 ExitCode cmd_sweep_export(const Arguments& arguments) {
   if (arguments.words().empty()) throw UsageError("no database: give the file that `podsim sweep run` wrote");
-  const std::string format = choice_option(arguments, "format", {"csv", "json"});
+  const std::string format = choice_option(arguments, format_option());
   const std::string file = arguments.value("out").value_or("");
   if (!file.empty()) {
     refuse_input(file, arguments.words());

@@ -249,6 +249,11 @@ void refuse_endless(const Arguments& arguments, const Request& request) {
       fmt::format("the sweep has {} points; give --yes to run more than {}", grouped(total), grouped(k_unasked)));
 }
 
+const OptionSpec& engine_option() {
+  static const OptionSpec k_option{"engine", "NAME", "the fast one, or the reference", false, {"native", "simgrid"}};
+  return k_option;
+}
+
 }  // namespace
 
 const VerbSpec& sweep_run_spec() {
@@ -263,7 +268,7 @@ const VerbSpec& sweep_run_spec() {
       "--shard $((OMPI_COMM_WORLD_RANK+1))/8'; then `podsim sweep merge`.",
       joined({{"axis", "KEY=V1,V2,…", "values of a key; more axes span a grid", true}},
              joined(experiment_options(),
-                    {{"engine", "NAME", "native (fast, default) or simgrid (reference)"},
+                    {engine_option(),
                      {"jobs", "N", "threads (-j N; default: all cores into a database, else 1)"},
                      {"out", "FILE", "the database, or FILE.csv"},
                      {"force", "", "let --out replace a CSV file; never a database"},
@@ -281,7 +286,7 @@ const VerbSpec& sweep_run_spec() {
 }
 
 ExitCode cmd_sweep_run(const Arguments& arguments) {
-  const std::string engine = choice_option(arguments, "engine", {"native", "simgrid"});
+  const std::string engine = choice_option(arguments, engine_option());
   const ConfigFiles configs = configs_from(arguments);
   const Catalog catalog = make_catalog();
   Diagnostics diagnostics;
@@ -298,8 +303,8 @@ ExitCode cmd_sweep_run(const Arguments& arguments) {
                   shard_from(arguments),
                   jobs_from(arguments, engine, !database.empty()),
                   arguments.has("quiet")};
+  request.context.completes = asks_for_loss_scale;
   request.context.complete = [&](const Experiment& point, Plan& plan, Report& report) {
-    if (!asks_for_loss_scale(point)) return;
     const std::optional<LossScaleOutlook> loss_scale = loss_scale_of(plan, point, catalog, configs);
     if (loss_scale) add_loss_scale(*loss_scale, report);
   };

@@ -6,12 +6,16 @@
 
 #include "models/catalog.hpp"
 #include "sim/core/sha256.hpp"
+#include "sim/report/human.hpp"
 #include "sim/study/comparison.hpp"
+#include "sim/study/coverage.hpp"
 #include "sim/study/evidence.hpp"
 #include "sim/study/validate.hpp"
 #include "sim/study/validate_page.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
+#include "tools/podsim/progress.hpp"
+#include "tools/podsim/uncertainty_input.hpp"
 #include "tools/podsim/verbs.hpp"
 
 namespace podsim {
@@ -70,13 +74,14 @@ const VerbSpec& validate_spec() {
       "--tolerance, a throughput is off by more. Lower bounds (host bound, averages of trainers) are shown and never "
       "counted.\nSingle operators are listed and judged where nothing else is compared, and summed up by kind "
       "elsewhere.",
-      {{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
-       report_format_option(),
-       {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
-       {"overlay", "FILE.toml", "constants that replace those shipped", true},
-       {"configs", "DIR", "use this folder instead of the configs in the program"},
-       {"evidence", "FILE.csv", "write what `run` takes its evidence from"},
-       {"force", "", "let --evidence replace a file"}},
+      joined({{"references", "FILE.csv", "a table of measurements instead of those shipped", true},
+              report_format_option(),
+              {"tolerance", "6%", "largest error of a throughput that is accepted (default: any)"},
+              {"overlay", "FILE.toml", "constants that replace those shipped", true},
+              {"configs", "DIR", "use this folder instead of the configs in the program"},
+              {"evidence", "FILE.csv", "write what `run` takes its evidence from"},
+              {"force", "", "let --evidence replace a file"}},
+             interval_options("of the intervals' draws")),
       {"podsim validate --tolerance 15%", "podsim validate --references my-runs.csv --format json"},
       1000};
   return k_spec;
@@ -85,6 +90,8 @@ const VerbSpec& validate_spec() {
 ExitCode cmd_validate(const Arguments& arguments) {
   const std::string format = choice_option(arguments, report_format_option());
   const std::optional<double> tolerance = tolerance_from(arguments);
+  constexpr std::int64_t k_draws = 100;  // of every case
+  const std::optional<IntervalOptions> drawn = interval_options_from(arguments, k_draws);
   if (const auto file = arguments.value("evidence")) {
     refuse_input(*file, table_files(arguments));
     refuse_overwrite(*file, arguments.has("force"));
@@ -92,11 +99,20 @@ ExitCode cmd_validate(const Arguments& arguments) {
   const ConfigFiles configs = configs_from(arguments);
   const std::vector<ReferenceTable> tables = tables_from(arguments, configs);
   Diagnostics diagnostics;
-  const Validation validation = validate(tables, make_catalog(), configs, arguments.values("overlay"), diagnostics);
+  const Catalog catalog = make_catalog();
+  Validation validation = validate(tables, catalog, configs, arguments.values("overlay"), diagnostics);
   if (diagnostics.has_errors()) throw ConfigError(diagnostics);
+  if (drawn) {
+    std::optional<Progress> shown;
+    const auto progress = [&](std::int64_t done, std::int64_t all) {
+      if (!shown) shown.emplace(all, 0, false);
+      shown->show(done);
+    };
+    add_intervals(validation, tables, arguments.values("overlay"), catalog, configs, *drawn, progress);
+  }
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
   const std::string text = formatted(validation, tables, format);
-  format == "text" ? print_report(text) : print(text);
+  format == "text" ? print_report(within_width(text)) : print(text);
   if (!diagnostics.all().empty()) print_error(diagnostics.to_text());
   if (std::ranges::none_of(validation.cases, &ValidatedCase::ran)) {
     print_error("podsim: no case ran: nothing was compared\n");

@@ -9,6 +9,7 @@
 #include "sim/core/json_writer.hpp"
 #include "sim/observe/critical_path.hpp"
 #include "sim/report/report_page.hpp"
+#include "sim/study/sensitivity.hpp"
 #include "tools/podsim/output.hpp"
 #include "tools/podsim/version.hpp"
 
@@ -138,6 +139,7 @@ std::string viewed(const Report& report, const std::string& view, const std::str
     if (table.view.empty()) names.push_back(table.name);
   }
   names.emplace_back(k_critical_path_view);
+  names.emplace_back(k_sensitivity_view);
   const std::string text = view_text(report, view);
   if (text.empty()) {
     throw UsageError(fmt::format("option --view: no table is called \"{}\"; expected {}{}", view,

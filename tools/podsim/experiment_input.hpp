@@ -35,7 +35,7 @@ ConfigFiles configs_from(const Arguments& arguments);
 // neither a file nor --system.
 Experiment experiment_from(const Arguments& arguments, const std::string& file, bool system_follows = false);
 
-// As loss_scaling.seed: nothing else is drawn.
+// As loss_scaling.seed.
 void set_seed(Experiment& experiment, std::int64_t seed);
 
 // Throws ConfigError with every problem.

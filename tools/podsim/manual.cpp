@@ -76,8 +76,9 @@ std::string value_completion(const OptionSpec& option) {
   return commands;
 }
 
+// Of a verb, or of one of its kinds, whose name is its last word.
 std::string verb_completion(const VerbSpec& verb) {
-  std::string text = fmt::format("    {})\n      case $before in\n", verb.name);
+  std::string text = fmt::format("    {})\n      case $before in\n", verb.name.substr(verb.name.find_last_of(' ') + 1));
   for (const OptionSpec& option : all_options(verb)) {
     if (option.argument.empty()) continue;
     text += fmt::format("        --{}) {}return ;;\n", option.name, value_completion(option));
@@ -86,6 +87,21 @@ std::string verb_completion(const VerbSpec& verb) {
       fmt::format("      esac\n      [[ $word == -* ]] && {{ _podsim_words \"{}\"; return; }}\n", option_words(verb));
   if (!verb.words_listed_as.empty()) text += fmt::format("      _podsim_names {}\n", verb.words_listed_as);
   return text + "      _podsim_files ;;\n";
+}
+
+// Of a verb whose second word says which of its kinds is meant.
+std::string kinds_completion(const Verb& verb) {
+  std::string words;
+  for (const Verb& kind : verb.kinds) {
+    const std::string_view name = kind.spec().name;
+    words += (words.empty() ? "" : " ") + std::string(name.substr(name.find_last_of(' ') + 1));
+  }
+  std::string text = fmt::format(
+      "    {})\n      [[ $COMP_CWORD -eq 2 ]] && {{ _podsim_words \"{}\"; return; }}\n      case ${{COMP_WORDS[2]}} "
+      "in\n",
+      verb.spec().name, words);
+  for (const Verb& kind : verb.kinds) text += verb_completion(kind.spec());
+  return text + "      esac ;;\n";
 }
 
 // What the verbs share. `compopt` keeps bash from putting a blank behind a key, which goes on with "=".
@@ -131,7 +147,9 @@ std::string bash_completion() {
       fmt::format("  if [[ $COMP_CWORD -eq 1 ]]; then\n    _podsim_words \"{} --help --version\"\n    return\n  fi\n",
                   fmt::join(verb_names(), " "));
   text += "  case ${COMP_WORDS[1]} in\n";
-  for (const Verb& verb : verbs()) text += verb_completion(verb.spec());
+  for (const Verb& verb : verbs()) {
+    text += verb.kinds.empty() ? verb_completion(verb.spec()) : kinds_completion(verb);
+  }
   return text + "  esac\n}\ncomplete -F _podsim podsim\n";
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "sim/report/human.hpp"
@@ -19,13 +18,14 @@ constexpr std::chrono::milliseconds k_commit_interval{500};
 }  // namespace
 
 void StoreSink::add(std::vector<PointRow> rows) {
-  std::move(rows.begin(), rows.end(), std::back_inserter(rows_));
+  if (!rows.empty() && !batch_) batch_.emplace(store_);
+  for (const PointRow& row : rows) batch_->add(row);
   if (Clock::now() - last_ >= k_commit_interval) flush();
 }
 
 void StoreSink::flush() {
-  store_.add(rows_);
-  rows_.clear();
+  if (batch_) batch_->commit();
+  batch_.reset();
   last_ = Clock::now();
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ class StoreSink : public RowSink {
  private:
   using Clock = std::chrono::steady_clock;
   SweepStore& store_;
-  std::vector<PointRow> rows_;
+  std::optional<SweepStore::Batch> batch_;  // rows that are not yet committed
   Clock::time_point last_ = Clock::now();
 };
 

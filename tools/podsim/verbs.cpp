@@ -17,6 +17,7 @@ const std::vector<Verb>& verbs() {
                                          {capacity_spec, cmd_capacity},
                                          {compare_spec, cmd_compare},
                                          {validate_spec, cmd_validate},
+                                         {calibrate_spec, cmd_calibrate},
                                          {loss_scale_spec, cmd_loss_scale},
                                          {list_spec, cmd_list},
                                          {explain_spec, cmd_explain},

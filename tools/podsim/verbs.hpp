@@ -17,6 +17,7 @@ struct Verb {
   std::vector<Verb> kinds = {};  // by a second word: "sweep run"
 };
 
+const VerbSpec& calibrate_spec();
 const VerbSpec& capacity_spec();
 const VerbSpec& check_spec();
 const VerbSpec& compare_spec();
@@ -33,6 +34,7 @@ const VerbSpec& sweep_run_spec();
 const VerbSpec& sweep_show_spec();
 const VerbSpec& validate_spec();
 
+ExitCode cmd_calibrate(const Arguments& arguments);
 ExitCode cmd_capacity(const Arguments& arguments);
 ExitCode cmd_check(const Arguments& arguments);
 ExitCode cmd_compare(const Arguments& arguments);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace podsim::ipu {
 namespace {
@@ -361,6 +362,13 @@ void add_own_networks(std::vector<Key>& own) {
                       "every unit",
                       {"the forward runs twice", "keeps what enters a part, and the activations of one part"},
                       -1.0}));
+  own.push_back(with(make({"recompute_checkpoints",
+                           text_list,
+                           {},
+                           "where such parts end, by name, in place of recompute_segments: blocks, or the splits of "
+                           "published programs (stage2/unit3/relu, conv3_block3_out)",
+                           {"the forward runs twice", "keeps what enters a part, and the activations of one part"}}),
+                     "none"));
   own.push_back(make({"distributed_batch_norm_replicas",
                       integer,
                       whole(1),
@@ -411,10 +419,13 @@ const std::vector<KeySpec>& ipu_config_keys() {
 }
 
 const KeyHistory* key_history(std::string_view path) {
-  for (const Key& key : all_keys()) {
-    if (key.history.path == path) return &key.history;
-  }
-  return nullptr;
+  static const std::map<std::string_view, const KeyHistory*> k_by_path = [] {
+    std::map<std::string_view, const KeyHistory*> index;
+    for (const Key& key : all_keys()) index.emplace(key.history.path, &key.history);
+    return index;
+  }();
+  const auto found = k_by_path.find(path);
+  return found != k_by_path.end() ? found->second : nullptr;
 }
 
 const std::vector<std::pair<std::string, std::string>>& keys_without_effect() {

@@ -22,8 +22,8 @@ ConvolutionShape padded(ConvolutionShape shape, AmpMode mode) {
 NetworkCostModel::NetworkCostModel(const ChipConstants& chip, const OperatorConstants& constants)
     : tiles_(as_double(chip.tiles)),
       norm_(constants.norm),
-      pooling_(constants.pooling),
-      convolutions_(chip, constants) {}
+      convolutions_(chip, constants),
+      poolings_(chip, constants) {}
 
 CostByPart NetworkCostModel::cost(const Operator& op, const PassExecution& execution) const {
   switch (op.kind) {
@@ -32,7 +32,7 @@ CostByPart NetworkCostModel::cost(const Operator& op, const PassExecution& execu
     case OperatorKind::normalisation:
       return normalisation(op);
     case OperatorKind::pooling:
-      return pooling(op);
+      return pooling(op, execution.mode);
     default:
       break;
   }
@@ -62,14 +62,9 @@ CostByPart NetworkCostModel::normalisation(const Operator& op) const {
   return cost;
 }
 
-CostByPart NetworkCostModel::pooling(const Operator& op) const {
-  constexpr double k_ways = 2;
-  CostByPart cost;
-  cost.launch = pooling_.launch / k_ways;
-  cost.vertex = (as_double(op.convolution.output_elements()) * pooling_.output_element +
-                 as_double(op.convolution.input_elements()) * pooling_.input_element) /
-                (k_ways * tiles_);
-  return cost;
+CostByPart NetworkCostModel::pooling(const Operator& op, AmpMode mode) const {
+  return op.gradient ? poolings_.gradient(op.convolution, mode)
+                     : poolings_.forward(op.convolution, mode, ReductionKind::add);
 }
 
 }  // namespace podsim::ipu

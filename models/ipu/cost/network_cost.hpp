@@ -5,11 +5,12 @@
 //
 //   norm, forward or recomputed   launch / 3 + 2/7 element * N / T     with its activation and residual sum
 //   norm, backward                launch / 3 + 3/7 element * N / T
-//   pooling, each way             launch / 2 + (output_element * outputs + input_element * inputs) / (2 T)
+//   pooling, each way             planned (operators/pooling_cost.hpp); an average over the whole field is a reduction
 //
 // Rows of channels are whole words of the tile's memory: an image of three channels is read as one of four.
 
 #include "models/ipu/operators/convolution_cost.hpp"
+#include "models/ipu/operators/pooling_cost.hpp"
 #include "sim/workload/model_graph.hpp"
 
 namespace podsim::ipu {
@@ -24,12 +25,12 @@ class NetworkCostModel {
  private:
   CostByPart convolution(const Operator& op, const PassExecution& execution) const;
   CostByPart normalisation(const Operator& op) const;
-  CostByPart pooling(const Operator& op) const;
+  CostByPart pooling(const Operator& op, AmpMode mode) const;
 
   double tiles_;
   NormConstants norm_;
-  PoolingConstants pooling_;
   ConvolutionCostModel convolutions_;
+  PoolingPlanner poolings_;
 };
 
 }  // namespace podsim::ipu

@@ -15,8 +15,8 @@ class TrainingLowering : private ReplicaLowering {
   TrainingLowering(const Plan& plan, const IpuPlan& ipu_plan, const LowerOptions& options)
       : ReplicaLowering(plan, ipu_plan, options),
         reduction_(pod_, parameters_),
-        counts_(count_traffic(plan.graph, pipeline_)),
-        steps_(prepared_.steps) {}
+        counts_(setup_.auto_loss_scaling ? count_traffic(plan.graph, pipeline_) : std::vector<Bytes>()),
+        steps_(prepared_.staged->steps) {}
 
   Lowered lower() {
     add_always_live();
@@ -48,7 +48,7 @@ class TrainingLowering : private ReplicaLowering {
 
   void add_cycle(const std::string& name, std::int64_t cycle, std::vector<ProgramBlock>& blocks) {
     SegmentBuilder segment = folded_segment(name + ": compute");
-    if (merges()) note_chains(cycle);
+    if (merges()) begin_chains_of(cycle);
     for (const std::size_t replica : fold_.simulated) {
       const ReplicaResources& own = pod_.replicas[replica];
       if (active(0, cycle)) add_host_input(segment, own);
@@ -78,18 +78,15 @@ class TrainingLowering : private ReplicaLowering {
     }
   }
 
-  void note_chains(std::int64_t cycle) {
-    std::vector<std::uint64_t> working(static_cast<std::size_t>(setup_.ipus_per_replica));
+  void begin_chains_of(std::int64_t cycle) {
+    working_.assign(static_cast<std::size_t>(setup_.ipus_per_replica), 0);
     for (int stage = 0; stage < pipeline_.training_stages(); ++stage) {
       if (!active(stage, cycle)) continue;
       const auto forward_stage = static_cast<std::size_t>(pipeline_.forward_of(stage));
       const auto position = static_cast<std::size_t>(pipeline_.forward()[forward_stage].ipu);
-      working[position] |= std::uint64_t{1} << stage;
+      working_[position] |= std::uint64_t{1} << stage;
     }
-    if (begin_chains(working)) {
-      for_active_steps(cycle, [&](std::size_t position, const StageStep& step) { extend_chain(position, step); });
-    }
-    end_chains();
+    begin_chains(working_);
   }
 
   // In front of the first stage, on the same IPU.
@@ -98,7 +95,7 @@ class TrainingLowering : private ReplicaLowering {
     const OpId input = segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_input,
                                         inputs_.graph.host_input, CostCategory::host_io, "host input");
     // Images of the next micro-batch arrive while this one is worked on; token ids are waited for.
-    if (!inputs_.graph.convolutional()) segment.chain(input);
+    if (!convolutional_) segment.chain(input);
     if (replica.host_process.valid()) {
       segment.transfer(replica.ipus[position], DeviceId::none(), replica.host_process, inputs_.graph.host_input,
                        CostCategory::host_io, "next samples on the host");
@@ -201,6 +198,7 @@ class TrainingLowering : private ReplicaLowering {
   std::vector<Bytes> counts_;                         // by boundary between stages
   const std::vector<std::vector<StageStep>>& steps_;  // by training stage
   std::vector<SegmentId> copies_;
+  std::vector<std::uint64_t> working_;  // by position: a bit for each stage that works in the cycle under way
 };
 
 }  // namespace

@@ -93,7 +93,9 @@ class InferenceLowering : private ReplicaLowering {
 
   void add_stage(SegmentBuilder& segment, const ReplicaResources& replica, int stage) {
     const auto position = static_cast<std::size_t>(pipeline_.forward()[static_cast<std::size_t>(stage)].ipu);
-    for (const StageStep& step : inference_steps(inputs_, stage)) add_step(segment, replica, position, step);
+    for (const StageStep& step : prepared_.staged->steps[static_cast<std::size_t>(stage)]) {
+      add_step(segment, replica, position, step);
+    }
   }
 
   SegmentId copies(int begin, int end) {

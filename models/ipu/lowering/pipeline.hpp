@@ -19,6 +19,7 @@ struct LayerPlacement {
   std::vector<std::int64_t> attention;
   std::vector<std::int64_t> feed_forward;
   std::optional<int> decoder_embedding = {};  // IPU of an embedding in front of a decoder; else with its first layer
+  friend bool operator==(const LayerPlacement&, const LayerPlacement&) = default;
 };
 
 struct ForwardStage {

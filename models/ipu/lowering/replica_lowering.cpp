@@ -10,17 +10,19 @@ ReplicaLowering::ReplicaLowering(const Plan& plan, const IpuPlan& ipu_plan, cons
       constants_(ipu_plan.constants),
       slowdown_(ipu_plan.slowdown),
       prepared_(ipu_plan.parts->prepared(plan, ipu_plan)),
-      pipeline_(prepared_.pipeline),
-      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &prepared_.works},
+      pipeline_(prepared_.staged->pipeline),
+      inputs_{plan.graph, plan.settings, setup_, pipeline_, constants_, &prepared_.staged->works},
       folded_pod_(ipu_plan.parts->pod(pipeline_, ipu_plan, options.fold)),
       pod_(folded_pod_->pod),
       norms_(pod_, setup_),
       fold_(folded_pod_->fold),
       parameters_(prepared_.parameters),
-      works_(prepared_.works) {
+      convolutional_(prepared_.convolutional),
+      builder_(options.storage),
+      works_(prepared_.staged->works) {
   // A slow IPU rounds every op of its own; norms over replicas stand between ops.
-  constexpr int k_most_stages = 64;  // a bit for each
-  merge_ = options.merge && setup_.training() && !norms_.needed() && pipeline_.training_stages() <= k_most_stages &&
+  merge_ = options.merge && setup_.training() && !norms_.needed() &&
+           pipeline_.training_stages() <= k_most_chained_stages &&
            std::all_of(slowdown_.begin(), slowdown_.end(), [](double factor) { return factor == 1.0; });
   if (fold_.folded) fold_id_ = builder_.fold(fold_.map);
   for (const char* category : k_categories) builder_.memory_category(category);  // the order of reports
@@ -40,75 +42,43 @@ void ReplicaLowering::intern_work() {
   }
 }
 
-bool ReplicaLowering::begin_chains(const std::vector<std::uint64_t>& working) {
+void ReplicaLowering::begin_chains(const std::vector<std::uint64_t>& working) {
   chains_.resize(working.size());
   current_.resize(working.size());
-  bool missing = false;
   for (std::size_t position = 0; position < working.size(); ++position) {
-    std::vector<Chain>& chains = chains_[position];
-    const auto known = std::find_if(chains.begin(), chains.end(),
-                                    [&](const Chain& chain) { return chain.working == working[position]; });
+    std::vector<InternedChain>& chains = chains_[position];
+    const auto known = std::find_if(chains.begin(), chains.end(), [&](const InternedChain& chain) {
+      return chain.work->working == working[position];
+    });
     current_[position] = static_cast<std::size_t>(known - chains.begin());
-    if (known == chains.end()) chains.emplace_back().working = working[position];
-    missing |= !chains[current_[position]].noted;
+    if (known == chains.end()) chains.push_back(intern_chain(position, working[position]));
   }
-  return missing;
 }
 
-void ReplicaLowering::end_chains() {
-  for (std::size_t position = 0; position < chains_.size(); ++position) close(chains_[position][current_[position]]);
-}
-
-// The most is live in the step's most demanding op. What takes no time releases at once what it holds, and is not
-// seen.
-void ReplicaLowering::extend_chain(std::size_t position, const StageStep& step) {
-  const std::size_t ops = works_[step.block]->phase(step.phase).size();
-  if (ops == 0) return;
-  Chain& chain = chains_[position][current_[position]];
-  if (chain.noted) return;
-  const PhaseSum& sum = works_[step.block]->sum(step.phase);
-  if (chain.ops == 0) chain.first = step;
-  chain.last = step;
-  chain.ops += ops;
-  chain.live += step.takes;
-  const bool more = chain.live + sum.largest > chain.most_activations + chain.most_temporary;
-  if (more && sum.time > SimTime()) {
-    chain.most_activations = chain.live;
-    chain.most_temporary = sum.largest;
-    chain.most_at = chain.time + sum.largest_at;
-  }
-  chain.cost += sum.cost;
-  chain.time += sum.time;
-  chain.live -= step.frees;
-}
-
-std::string ReplicaLowering::chain_label(const Chain& chain) const {
-  const std::string& begin = works_[chain.first.block]->phase(chain.first.phase).front().label;
-  if (chain.ops == 1) return begin;
-  return begin + " … " + works_[chain.last.block]->phase(chain.last.phase).back().label + " (" +
-         std::to_string(chain.ops) + " ops)";
-}
-
-void ReplicaLowering::close(Chain& chain) {
-  chain.noted = true;
-  if (chain.ops == 0 || chain.label.valid()) return;
-  chain.cost_id = builder_.cost(chain.cost);
-  chain.label = builder_.label(chain_label(chain));
+ReplicaLowering::InternedChain ReplicaLowering::intern_chain(std::size_t position, std::uint64_t working) {
+  const std::vector<WorkChain>& common = prepared_.staged->chains[position];
+  const auto found =
+      std::find_if(common.begin(), common.end(), [&](const WorkChain& chain) { return chain.working == working; });
+  const WorkChain& work =
+      found != common.end() ? *found : rare_chains_.emplace_back(make_chain(*prepared_.staged, working));
+  if (work.ops == 0) return {&work, CostId::none(), LabelId::none()};
+  return {&work, builder_.cost(work.cost), builder_.label(work.label)};
 }
 
 void ReplicaLowering::add_chains(SegmentBuilder& segment, const ReplicaResources& replica) {
   for (std::size_t position = 0; position < chains_.size(); ++position) {
-    const Chain& chain = chains_[position][current_[position]];
-    if (chain.ops == 0) continue;
-    const OpId op = segment.local(replica.ipus[position], chain.cost_id, chain.label);
+    const InternedChain& chain = chains_[position][current_[position]];
+    const WorkChain& work = *chain.work;
+    if (work.ops == 0) continue;
+    const OpId op = segment.local(replica.ipus[position], chain.cost, chain.label);
     const MemoryId sram = replica.sram[position];
     const auto hold = [&](MemoryCategory category, Bytes bytes) {
       if (bytes == Bytes()) return;
-      segment.memory_at(op, chain.most_at, sram, category, bytes);
+      segment.memory_at(op, work.most_at, sram, category, bytes);
       segment.memory_at_finish(op, sram, category, Bytes(-bytes.count()));
     };
-    hold(activations_, chain.most_activations);
-    hold(temporaries_, chain.most_temporary);
+    hold(activations_, work.most_activations);
+    hold(temporaries_, work.most_temporary);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "models/ipu/ipu_plan.hpp"
 #include "models/ipu/lowering/norm_exchange.hpp"
 #include "models/ipu/lowering/shared_parts.hpp"
+#include "models/ipu/lowering/staged_work.hpp"
 #include "models/ipu/memory/memory.hpp"
 #include "sim/plan/family.hpp"
 #include "sim/plan/plan.hpp"
@@ -25,13 +27,10 @@ class ReplicaLowering {
   void add_always_live();
   // The ops of one step, chained behind what the IPU did before, with the activations that begin and end to live.
   void add_step(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t position, const StageStep& step);
-  // Where chains are merged (`merges`): the steps of a cycle are noted once, then made one op in every replica.
+  // Where chains are merged (`merges`): what an IPU does in a cycle is one op in every replica. `working`: by
+  // position, a bit for each stage that works in the cycles that `add_chains` adds from now on.
   bool merges() const { return merge_; }
-  // `working`: by position, a bit for each stage that works; chains of a cycle in which the same ones did are kept.
-  // Whether there are none yet for some position: then every step of the cycle has to be noted.
-  bool begin_chains(const std::vector<std::uint64_t>& working);
-  void extend_chain(std::size_t position, const StageStep& step);
-  void end_chains();  // of the cycle, before they are added
+  void begin_chains(const std::vector<std::uint64_t>& working);
   void add_chains(SegmentBuilder& segment, const ReplicaResources& replica);
   // A copy of one stage's boundary activation to the next stage, or of its gradient back.
   void add_copy(SegmentBuilder& segment, const ReplicaResources& replica, std::size_t stage, bool forward);
@@ -52,6 +51,7 @@ class ReplicaLowering {
   NormExchange norms_;  // of the segment being made
   const ReplicaFold& fold_;
   const std::vector<PlacedParameters>& parameters_;
+  const bool convolutional_;
   ProgramBuilder builder_;
 
  private:
@@ -62,32 +62,22 @@ class ReplicaLowering {
     const WorkOp* work = nullptr;
   };
 
-  // Consecutive ops of one IPU, and the most that is live on the way.
-  struct Chain {
-    std::uint64_t working = 0;
-    bool noted = false;
-    StageStep first;
-    StageStep last;
-    std::size_t ops = 0;
-    CostVector cost;
-    SimTime time;
-    Bytes live;
-    Bytes most_activations;
-    Bytes most_temporary;
-    SimTime most_at;
-    CostId cost_id;
+  // A chain of the pipeline, with what the builder made of its cost and label.
+  struct InternedChain {
+    const WorkChain* work = nullptr;
+    CostId cost;
     LabelId label;
   };
 
   void intern_work();
-  std::string chain_label(const Chain& chain) const;
-  void close(Chain& chain);
+  InternedChain intern_chain(std::size_t position, std::uint64_t working);
 
   const BlockWorks& works_;
   std::vector<std::array<std::vector<InternedOp>, 3>> interned_;  // by block, then phase
   bool merge_ = false;
-  std::vector<std::vector<Chain>> chains_;  // by position: one for each set of stages
-  std::vector<std::size_t> current_;        // by position: that of the cycle
+  std::vector<std::vector<InternedChain>> chains_;  // by position: one for each set of stages met
+  std::vector<std::size_t> current_;                // by position: that of the cycle
+  std::deque<WorkChain> rare_chains_;               // that the pipeline has not, of short updates
   FoldId fold_id_;
   MemoryCategory activations_ = 0;
   MemoryCategory temporaries_ = 0;

@@ -19,6 +19,14 @@ std::int64_t count_layers(const ModelGraph& graph, const std::vector<std::size_t
   return whole + std::max(attention, feed_forward);
 }
 
+// What enters `first` only to leave behind `last`: what is carried on is a stack.
+Bytes passing(const ModelGraph& graph, std::size_t first, std::size_t last) {
+  if (first == 0 || graph.boundary > Bytes()) return Bytes();
+  Bytes least = graph.blocks[first - 1].carried;
+  for (std::size_t block = first; block <= last; ++block) least = std::min(least, graph.blocks[block].carried);
+  return least;
+}
+
 class Account {
  public:
   Account(const MemoryInputs& inputs, const OperatorCostModel& costs) : in_(inputs), costs_(costs) {
@@ -26,7 +34,8 @@ class Account {
     const std::vector<int> ipus = place_blocks(in_.graph, in_.setup.placement);
     for (std::size_t block = 0; block < ipus.size(); ++block)
       blocks_[static_cast<std::size_t>(ipus[block])].push_back(block);
-    parameters_ = place_parameters(in_.graph, in_.setup, in_.constants);
+    parameters_ = parameters_of(in_);
+    convolutional_ = in_.graph.convolutional();
   }
 
   std::vector<MemoryAccountEntry> entries(std::size_t ipu) {
@@ -48,7 +57,7 @@ class Account {
     entries.push_back({k_temporaries, largest.temporaries, false});
     entries.push_back({k_code, of_mode(code(ipu)), true});
     if (setup.optimizer_state_offchip) entries.push_back({k_host_exchange_code, memory.code_off_chip, true});
-    const bool lump = in_.graph.convolutional();  // the code of such a network is one figure
+    const bool lump = convolutional_;  // the code of such a network is one figure
     if (!lump && (setup.replication_factor > 1 || setup.replicated_tensor_sharding)) {
       entries.push_back({k_global_exchange_code, of_mode(memory.code_replicated), true});
     }
@@ -62,7 +71,7 @@ class Account {
 
   Bytes code(std::size_t ipu) const {
     const MemoryConstants& memory = in_.constants.memory;
-    if (in_.graph.convolutional()) return memory.code_convolution;
+    if (convolutional_) return convolution_code(ipu);
     Bytes total = memory.code_base + memory.code_per_layer * count_layers(in_.graph, blocks_[ipu]);
     for (const std::size_t block : blocks_[ipu]) {
       const BlockKind kind = in_.graph.blocks[block].kind;
@@ -70,6 +79,22 @@ class Account {
         total += round_up_bytes(memory.code_per_layer.size() * memory.embedding_and_head_layers);
     }
     return total;
+  }
+
+  // Equal convolutions share code (outlining), so that it grows with the shapes on the IPU.
+  Bytes convolution_code(std::size_t ipu) const {
+    const MemoryConstants& memory = in_.constants.memory;
+    std::vector<ConvolutionShape> shapes;
+    for (const std::size_t block : blocks_[ipu]) {
+      for (const Operator& op : in_.graph.blocks[block].forward) {
+        if (op.kind == OperatorKind::convolution) shapes.push_back(op.convolution);
+      }
+    }
+    std::sort(shapes.begin(), shapes.end());
+    const auto kinds = std::unique(shapes.begin(), shapes.end()) - shapes.begin();
+    const Bytes base = std::min(memory.code_base, memory.code_convolution);
+    const double part = static_cast<double>(kinds) / static_cast<double>(memory.convolution_kinds);
+    return base + round_up_bytes((memory.code_convolution - base).size() * part);
   }
 
   Bytes loss_scaling(std::size_t ipu) const {
@@ -87,6 +112,7 @@ class Account {
       if (forward.ipu != ipu) continue;
       total += stash_of_stage(in_.graph, in_.settings, in_.setup, forward) * stash_slots(in_.pipeline, stage);
       total += segment_checkpoints(in_.graph, in_.setup, forward);
+      total += passing(in_.graph, forward.blocks.front(), forward.blocks.back());
     }
     return total;
   }
@@ -129,9 +155,15 @@ class Account {
   const OperatorCostModel& costs_;
   std::vector<std::vector<std::size_t>> blocks_;  // by IPU
   std::vector<PlacedParameters> parameters_;      // by IPU
+  bool convolutional_ = false;
 };
 
 }  // namespace
+
+std::vector<PlacedParameters> parameters_of(const MemoryInputs& inputs) {
+  if (inputs.parameters != nullptr) return *inputs.parameters;
+  return place_parameters(inputs.graph, inputs.setup, inputs.constants);
+}
 
 bool is_code(std::string_view category) {
   return category == k_code || category == k_host_exchange_code || category == k_global_exchange_code;
@@ -150,10 +182,13 @@ Bytes checkpoints_of(const ModelGraph& graph, const RunSetup& setup, const Forwa
     const std::int64_t layers = std::max<std::int64_t>(1, count_layers(graph, stage.blocks));
     return graph.boundary * (setup.recompute_checkpoint_every_layer ? layers : 1);
   }
-  Bytes kept = handed_to(graph, stage.blocks.front());
+  const std::size_t first = stage.blocks.front();
+  Bytes kept = handed_to(graph, first) - passing(graph, first, stage.blocks.back());
   if (!setup.recompute_checkpoint_every_layer) return kept;
+  std::size_t before = first;
   for (const std::size_t block : stage.blocks) {
-    if (block != stage.blocks.front()) kept += handed_to(graph, block);
+    if (block != first) kept += handed_to(graph, block) - passing(graph, before, block - 1);
+    before = block;
   }
   return kept;
 }
@@ -162,8 +197,13 @@ Bytes checkpoints_of(const ModelGraph& graph, const RunSetup& setup, const Forwa
 
 Bytes segment_checkpoints(const ModelGraph& graph, const RunSetup& setup, const ForwardStage& stage) {
   Bytes kept;
+  std::size_t before = 0;  // the first block of the segment before
   for (const std::vector<std::size_t>& segment : recompute_segments(graph, setup, stage)) {
-    kept += handed_to(graph, segment.front());
+    const std::size_t first = segment.front();
+    kept += handed_to(graph, first);
+    // What was carried into the segment before and is carried on was counted there.
+    if (first != 0) kept -= passing(graph, before, first - 1);
+    before = first;
   }
   return kept;
 }

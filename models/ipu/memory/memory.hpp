@@ -71,7 +71,11 @@ struct MemoryInputs {
   const IpuConstants& constants;
   const std::vector<std::shared_ptr<const BlockWork>>* works = nullptr;  // by block, where they are known already
   const std::vector<std::vector<StageStep>>* steps = nullptr;            // by stage, likewise
+  const std::vector<PlacedParameters>* parameters = nullptr;             // by IPU of a replica, likewise
 };
+
+// Those of `inputs`, or placed now.
+std::vector<PlacedParameters> parameters_of(const MemoryInputs& inputs);
 
 // Entries per IPU of a replica. An upper bound of the simulated peak: the largest activations and the largest
 // temporaries may belong to different instants.

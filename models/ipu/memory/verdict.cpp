@@ -55,7 +55,7 @@ bool every_memory_suffices(const MemoryInputs& inputs,
     if (total > usable) return false;
   }
   if (!setup.optimizer_state_offchip) return true;
-  const std::vector<PlacedParameters> parameters = place_parameters(inputs.graph, setup, inputs.constants);
+  const std::vector<PlacedParameters> parameters = parameters_of(inputs);
   const std::int64_t per_machine = inputs.constants.system.ipus_per_machine;
   const std::int64_t ipus = setup.replication_factor * setup.ipus_per_replica;
   Bytes streamed;  // by the machine that is being gone through
@@ -66,6 +66,12 @@ bool every_memory_suffices(const MemoryInputs& inputs,
     if (streamed > inputs.constants.system.links.streaming_memory) return false;
   }
   return true;
+}
+
+MemoryInputs inputs_of(const Plan& plan, const IpuPlan& ipu_plan, const PreparedPlan& prepared) {
+  const StagedWork& staged = *prepared.staged;
+  return {plan.graph,         plan.settings, ipu_plan.setup, staged.pipeline,
+          ipu_plan.constants, &staged.works, &staged.steps,  &prepared.parameters};
 }
 
 // The limit is fitted: published placements are judged alike by any from 0.875 to 0.965, five percent either way.
@@ -103,7 +109,8 @@ MemoryAccount account_all(const MemoryInputs& inputs, const OperatorCostModel& c
 MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAccountEntry>>& by_position) {
   const RunSetup& setup = inputs.setup;
   const IpuConstants& constants = inputs.constants;
-  const std::vector<PlacedParameters> parameters = place_parameters(inputs.graph, setup, constants);
+  const std::vector<PlacedParameters> parameters = parameters_of(inputs);
+  const std::vector<SharedVector<MemoryAccountEntry>> entries(by_position.begin(), by_position.end());
 
   MemoryAccount account;
   std::vector<Bytes> streamed;  // by machine
@@ -112,7 +119,7 @@ MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vec
     const auto position = static_cast<std::size_t>(ipu % setup.ipus_per_replica);
     const std::string name = fmt::format("ipu{}", ipu);
     account.memories.push_back({name + ".sram", name, constants.chip.tile_memory * constants.chip.tiles,
-                                usable_memory(constants), by_position[position]});
+                                usable_memory(constants), entries[position]});
     const auto machine = static_cast<std::size_t>(ipu / constants.system.ipus_per_machine);
     streamed.resize(std::max(streamed.size(), machine + 1));
     streamed[machine] += streamed_state(parameters[position], inputs.settings, setup);
@@ -121,16 +128,18 @@ MemoryAccount account_all(const MemoryInputs& inputs, const std::vector<std::vec
     if (streamed[machine] == Bytes()) continue;
     const std::string name = fmt::format("machine{}", machine);
     const Bytes capacity = constants.system.links.streaming_memory;
-    account.memories.push_back(
-        {name + ".streaming_memory", name, capacity, capacity, {{k_remote_state, streamed[machine], true}}});
+    account.memories.push_back({name + ".streaming_memory",
+                                name,
+                                capacity,
+                                capacity,
+                                {MemoryAccountEntry{k_remote_state, streamed[machine], true}}});
   }
   return account;
 }
 
 MemoryAccount account_plan(const Plan& plan, const IpuPlan& ipu_plan) {
   const PreparedPlan& prepared = ipu_plan.parts->prepared(plan, ipu_plan);
-  return account_all({plan.graph, plan.settings, ipu_plan.setup, prepared.pipeline, ipu_plan.constants},
-                     prepared.account);
+  return account_all(inputs_of(plan, ipu_plan, prepared), prepared.account);
 }
 
 Verdict judge(const MemoryInputs& inputs, const OperatorCostModel& costs) {
@@ -156,7 +165,7 @@ Verdict judge(const MemoryInputs& inputs, const std::vector<std::vector<MemoryAc
 
 Verdict judge_plan(const Plan& plan, const IpuPlan& ipu_plan) {
   const PreparedPlan& prepared = ipu_plan.parts->prepared(plan, ipu_plan);
-  return judge({plan.graph, plan.settings, ipu_plan.setup, prepared.pipeline, ipu_plan.constants}, prepared.account);
+  return judge(inputs_of(plan, ipu_plan, prepared), prepared.account);
 }
 
 std::vector<std::string> notes_on(const Plan& plan, const IpuPlan& ipu_plan) {

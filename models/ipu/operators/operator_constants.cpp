@@ -42,17 +42,28 @@ ReductionConstants read_reduction(ConstantReader& reader) {
   return reduction;
 }
 
+PoolingDirection read_direction(ConstantReader& reader, const std::string& name) {
+  const std::string prefix = "cost.operators.pooling." + name + ".";
+  return {reader.number(prefix + "start"), reader.number(prefix + "next_group"), reader.number(prefix + "word"),
+          reader.number(prefix + "element")};
+}
+
 PoolingConstants read_pooling(ConstantReader& reader) {
   PoolingConstants pooling;
   pooling.launch = reader.cycle_count("cost.operators.pooling.launch");
-  pooling.output_element = reader.cycle_count("cost.operators.pooling.output_element");
-  pooling.input_element = reader.cycle_count("cost.operators.pooling.input_element");
+  pooling.supervisor = reader.cycle_count("cost.operators.pooling.supervisor");
+  pooling.group = reader.number("cost.operators.pooling.group");
+  pooling.row = reader.number("cost.operators.pooling.row");
+  pooling.position = reader.number("cost.operators.pooling.position");
+  pooling.position_group = reader.number("cost.operators.pooling.position_group");
+  pooling.forward = read_direction(reader, "forward");
+  pooling.gradient = read_direction(reader, "gradient");
   return pooling;
 }
 
 RecurrentConstants read_recurrent(ConstantReader& reader, const std::string& name) {
-  return {reader.cycle_count(k_prefix + name + ".forward_step"),
-          reader.cycle_count(k_prefix + name + ".training_step")};
+  return {reader.count(k_prefix + name + ".forward_operations"),
+          reader.count(k_prefix + name + ".training_operations")};
 }
 
 NormConstants read_norm(ConstantReader& reader) {
@@ -97,6 +108,7 @@ OperatorConstants read_operator_constants(ConstantReader& reader) {
   constants.embedding = read_embedding(reader);
   constants.reduction = read_reduction(reader);
   constants.pooling = read_pooling(reader);
+  constants.recurrent_launch = reader.cycle_count("cost.operators.recurrent.launch");
   constants.lstm = read_recurrent(reader, "lstm");
   constants.gru = read_recurrent(reader, "gru");
   constants.norm = read_norm(reader);

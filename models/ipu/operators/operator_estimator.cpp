@@ -133,33 +133,37 @@ class OperatorEstimator::Estimate {
   }
 
   void operator()(const PoolingOperator& op) {
-    const PoolingConstants& pooling = constants_.pooling;
-    const double share = training_ ? 1.0 : 1.0 / 2;
     const Operands operands = operands_of(op.shape);
-    result_.cost.launch = share * pooling.launch;
-    result_.cost.vertex =
-        share / model_.tiles_ * (operands.outputs * pooling.output_element + operands.inputs * pooling.input_element);
+    const PoolingPlanner& planner = model_.poolings_;
+    result_.cost = planner.forward(op.shape, execution_.mode, ReductionKind::largest);
+    if (training_) result_.cost += planner.gradient(op.shape, execution_.mode);
+    if (!pools_whole_field(op.shape)) {
+      const std::int64_t element = element_bytes(execution_.mode);
+      result_.poolings.push_back({"forward", planner.plan(pooling_forward(op.shape, element))});
+      if (training_) result_.poolings.push_back({"gradient", planner.plan(pooling_gradient(op.shape, element))});
+    }
     bytes(constants_.pooling_bytes, {operands.inputs, operands.outputs, 0});
   }
 
   void operator()(const RecurrentOperator& op) {
     const bool lstm = op.cell == CellKind::lstm;
     const RecurrentConstants& cell = lstm ? constants_.lstm : constants_.gru;
-    const std::int64_t joined = op.inputs + op.outputs;
     if (lstm) {
-      product("forward", {1, op.batch, joined, 4 * op.outputs}, op.steps);
-      if (training_) product("input gradient", {1, op.batch, 4 * op.outputs, joined}, op.steps);
+      step_products("", op, 4 * op.outputs);
     } else {
-      const std::int64_t times = training_ ? 2 * op.steps : op.steps;
-      const std::string name = training_ ? "forward and input gradient" : "forward";
-      product(name + ", gates", {1, op.batch, joined, 2 * op.outputs}, times);
-      product(name + ", candidate", {1, op.batch, joined, op.outputs}, times);
+      step_products(", gates", op, 2 * op.outputs);
+      step_products(", candidate", op, op.outputs);
     }
-    if (training_) product("weight gradient", {1, joined, op.batch, op.gates() * op.outputs}, op.steps);
-    result_.cost.launch = as_double(op.steps) * (training_ ? cell.training_step : cell.forward_step);
+    const double operations = as_double(training_ ? cell.training_operations : cell.forward_operations);
+    result_.cost.launch = as_double(op.steps) * operations * constants_.recurrent_launch;
     const double sequence = as_double(op.batch * op.steps);
     Operands operands = {sequence * as_double(op.inputs), sequence * as_double(op.outputs),
-                         as_double(op.gates() * op.outputs) * as_double(joined)};
+                         as_double(op.gates() * op.outputs) * as_double(op.inputs + op.outputs)};
+    // Every step adds its gradient of the weights to the sum of those before, as a product does that is accumulated.
+    if (training_) {
+      const double added = as_double(op.steps) * operands.weights / model_.tiles_;
+      result_.cost.layout += added * constants_.product.output_element;
+    }
     // Gates are kept for the gradient, which doubles everything else once more.
     if (training_) operands = {operands.inputs, 3 * operands.outputs, operands.weights};
     bytes(constants_.recurrent_bytes, operands, Doubling::all);
@@ -207,10 +211,21 @@ class OperatorEstimator::Estimate {
     result_.cost += factor * model.weight_gradient(shape, execution_);
   }
 
-  void product(std::string name, const MatmulShape& shape, std::int64_t count = 1) {
-    const PassPlan plan = model_.convolutions_.planner().plan(matmul_pass(shape), execution_);
+  void product(std::string name, const MatmulShape& shape, std::int64_t count = 1, bool weights_stay = false) {
+    PassShape pass = matmul_pass(shape);
+    pass.weights_stay = weights_stay;
+    const PassPlan plan = model_.convolutions_.planner().plan(pass, execution_);
     result_.cost += as_double(count) * plan.cost;
     add(std::move(name), count, plan, multiply_adds(shape));
+  }
+
+  // Of one step: input and state against the weights of some gates, which stay on their tiles from step to step.
+  void step_products(const std::string& gates, const RecurrentOperator& op, std::int64_t width) {
+    const std::int64_t joined = op.inputs + op.outputs;
+    product("forward" + gates, {1, op.batch, joined, width}, op.steps, true);
+    if (!training_) return;
+    product("input gradient" + gates, {1, op.batch, width, joined}, op.steps, true);
+    product("weight gradient" + gates, {1, joined, op.batch, width}, op.steps);
   }
 
   // A forward pass alone has its third of the output term and none of the others, as in convolution_cost.hpp.
@@ -245,7 +260,10 @@ class OperatorEstimator::Estimate {
 };
 
 OperatorEstimator::OperatorEstimator(const ChipConstants& chip, const OperatorConstants& constants)
-    : tiles_(as_double(chip.tiles)), constants_(constants), convolutions_(chip, constants) {}
+    : tiles_(as_double(chip.tiles)),
+      constants_(constants),
+      convolutions_(chip, constants),
+      poolings_(chip, constants) {}
 
 OperatorCost OperatorEstimator::estimate(const OperatorDescription& description, const PassExecution& execution) const {
   Estimate estimate(*this, description.training, execution);

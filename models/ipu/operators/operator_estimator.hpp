@@ -6,8 +6,9 @@
 //   octave convolution   factor * (passes and element terms of its two to four parts) + launch
 //   embedding            (launch + lookup * lookups / copies), a share of it for the gather alone
 //   reduction            stages + element * N / T
-//   pooling              launch + (output_element * outputs + input_element * inputs) / T, forward and backward
-//   recurrent            steps * (products of one step + fixed)
+//   pooling              forward and backward planned (pooling_cost.hpp)
+//   recurrent            steps * (products of one step, weights in place + launch * operations of a step
+//                        + output_element of a product * weights / T, their gradient added up)
 //   norm                 launch + output_element * N / T over three phases: a third and 2/7 of it each in forward and
 //                        recomputation, a third and 3/7 in the backward
 //   elementwise          launch + N / (T * elements per cycle)
@@ -20,6 +21,7 @@
 
 #include "models/ipu/operators/convolution_cost.hpp"
 #include "models/ipu/operators/operator_description.hpp"
+#include "models/ipu/operators/pooling_cost.hpp"
 
 namespace podsim::ipu {
 
@@ -29,11 +31,17 @@ struct NamedPass {
   PassPlan plan;
 };
 
+struct NamedPooling {
+  std::string name;
+  PoolingPlan plan;
+};
+
 struct OperatorCost {
   CostByPart cost;
   Bytes bytes;  // of all tiles: tensors, code and temporaries at their peak
   std::vector<NamedPass> passes;
-  FlopCount flop;  // of the passes, without padding: a multiply-add is two
+  std::vector<NamedPooling> poolings;  // none for a window over its whole field
+  FlopCount flop;                      // of the passes, without padding: a multiply-add is two
 };
 
 // Safe to call from several threads; plans are kept by shape.
@@ -49,6 +57,7 @@ class OperatorEstimator {
   double tiles_;
   OperatorConstants constants_;
   ConvolutionCostModel convolutions_;
+  PoolingPlanner poolings_;
 };
 
 }  // namespace podsim::ipu

@@ -63,6 +63,19 @@ double PassPricer::field_in(const TileShare& share) const {
          span(share.columns, pass.kernel_width, pass.output_width, pass.kernel_width);
 }
 
+// Parts of the operands that a tile receives; the rest it holds.
+struct PassPricer::Received {
+  double input = 1;
+  double weights = 1;
+};
+
+PassPricer::Received PassPricer::received(const PassSplit& split) const {
+  Received received;
+  if (shape_.resident == Resident::inputs) received.input -= 1 / as_double(split.output_channels);
+  if (shape_.resident == Resident::weights) received.weights -= 1 / as_double(split.batch * split.rows * split.columns);
+  return received;
+}
+
 PassPricer::Sizes PassPricer::sizes(const TileShare& share) const {
   const PassShape& pass = shape_.pass;
   const double groups = as_double(share.groups);
@@ -151,7 +164,9 @@ CostByPart PassPricer::price(const PassSplit& split, const TileShare& share) con
   const bool reduces = parts > 1;
   CostByPart cost;
   cost.vertex = steps * vertex(share);
-  cost.exchange = cycles(elements.input * e / row_rate + steps * elements.weights * e / rate);
+  const Received part = received(split);
+  cost.exchange =
+      cycles(part.input * elements.input * e / row_rate + steps * part.weights * elements.weights * e / rate);
   if (reduces) {
     cost.reduction_exchange = steps * cycles(elements.outputs / parts * (parts - 1) * partial / rate);
     cost.reduction = steps * (cycles(elements.outputs / mode_.adds_per_cycle) + constants_.reduction_start);
@@ -186,7 +201,9 @@ CostByPart PassPricer::least(const PassSplit& split, const TileShare& share, dou
   const double steps = as_double(split.serial_steps);
   CostByPart least;
   least.vertex = steps * grains * as_double(share.kernel_rows * pass.kernel_width) * inner;
-  least.exchange = cycles(steps * weights * e / constants_.exchange_bytes_per_cycle);
+  if (shape_.resident == Resident::none) {
+    least.exchange = cycles(steps * weights * e / constants_.exchange_bytes_per_cycle);
+  }
   least.layout = as_double(shape_.folded_elements) / tiles_ * e * constants_.fold_byte;
   const double outputs = as_double(share.groups * share.output_grains * mode_.output_grain) * positions;
   const bool reduces = split.input_channels * split.kernel_rows > 1;

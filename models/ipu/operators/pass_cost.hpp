@@ -7,7 +7,8 @@
 //   vertex      flat:  start + g (group + a (input_grain + b (output_grain + weight_load
 //                      + max(6 (row_slots ceil(m / 6) + worker_start), shortest))))
 //               field: start + g (group + a (input_grain + b (output_grain + h (kernel_row + w inner)))) + zeroing
-//   exchange    g (field_in k bytes / (rate, or twice that for an even column split) / steps + weights bytes / rate)
+//   exchange    g (field_in k bytes / (rate, or twice that for an even column split) / steps + weights bytes / rate);
+//               of an operand that lies where it is read, 1 - 1 / (tiles that read the same)
 //   reduction   o (r - 1) / r partial bytes / rate + o / adds_per_cycle + start, o = g m n
 //   serial      start + share of all weights, written and read again + output cycles o / r
 //   sync        2 of them, 4 with a reduction
@@ -33,6 +34,8 @@ class PassPricer {
 
  private:
   struct Sizes;  // of a share, in elements
+  struct Received;
+  Received received(const PassSplit& split) const;
   Sizes sizes(const TileShare& share) const;
   double field_in(const TileShare& share) const;
   Cycles vertex(const TileShare& share) const;

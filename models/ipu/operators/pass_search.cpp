@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/ipu/operators/pass_cost.hpp"
+#include "models/ipu/operators/split_counts.hpp"
 
 namespace podsim::ipu {
 
@@ -20,18 +21,6 @@ constexpr std::array<std::int64_t, 5> k_serial_steps = {1, 2, 4, 8, 16};
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
-}
-
-// One split count for every distinct share of `count` things: the least that gives it.
-std::vector<std::int64_t> distinct_splits(std::int64_t count, std::int64_t most) {
-  std::vector<std::int64_t> splits;
-  for (std::int64_t parts = 1; parts <= std::min(count, most);) {
-    const std::int64_t share = divide_up(count, parts);
-    splits.push_back(parts);
-    if (share == 1) break;
-    parts = divide_up(count, share - 1);
-  }
-  return splits;
 }
 
 // A candidate is kept unless one that was found earlier needs neither more temporary bytes nor more cycles.

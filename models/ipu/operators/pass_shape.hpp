@@ -25,6 +25,7 @@ struct PassShape {
   std::int64_t stride = 1;
   std::int64_t dilation = 1;  // of the input field: zeros between what is read, in the gradient of a strided pass
   std::int64_t kernel_dilation = 1;
+  bool weights_stay = false;  // of a product: its second operand lies where the plan reads it, run after run
 
   std::int64_t positions() const { return batch * output_height * output_width; }
   friend auto operator<=>(const PassShape&, const PassShape&) = default;

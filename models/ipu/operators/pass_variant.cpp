@@ -133,6 +133,7 @@ VariantShape reshape(const PassShape& pass, const PassVariant& variant, const Pa
   shape.pass = pass;
   shape.sliding_window = variant.sliding_window;
   PassShape& p = shape.pass;
+  if (pass.weights_stay) shape.resident = variant.swapped ? Resident::inputs : Resident::weights;
   if (variant.swapped) {
     std::swap(p.output_width, p.out_channels);
     p.input_width = p.output_width;

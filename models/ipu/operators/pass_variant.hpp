@@ -26,6 +26,9 @@ struct PassVariant {
 // "kernel folded into channels, 4 groups joined"; "as it stands" when nothing is reshaped.
 std::string describe(const PassVariant& variant);
 
+// Which operand of a product lies where it is read. A tile receives of it what the others hold that read the same.
+enum class Resident : std::uint8_t { none, inputs, weights };
+
 // A pass as a variant has it.
 struct VariantShape {
   PassShape pass;                 // after folding and joining; 1 × 1 fields are one axis, the width
@@ -38,6 +41,7 @@ struct VariantShape {
   double useful = 1;                 // part of the multiply-adds that do not meet padding
   bool flat = false;                 // one list of positions: a 1 × 1 kernel on an undilated field
   bool sliding_window = false;
+  Resident resident = Resident::none;
 };
 
 // Every variant that the pass and mode allow; never empty.

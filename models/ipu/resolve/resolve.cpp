@@ -53,10 +53,13 @@ class Resolver {
   std::unique_ptr<IpuPlan> resolve() {
     read_constants();
     // Settings with a problem are marked, so that the checks against model and system can still report theirs.
-    IpuConfig config = resolve_ipu_config(
-        merge_ipu_section(context_.section, diagnostics_, pod_name(context_.system, context_.nodes)), diagnostics_);
-    place_optimizer_state(config);
-    if (!training()) prepare_inference(context_, config, diagnostics_);
+    const std::shared_ptr<const SharedConfig> shared = read_config();
+    IpuConfig own;  // without training, with what follows from the rest of the experiment
+    if (!training()) {
+      own = shared->config;
+      prepare_inference(context_, own, diagnostics_);
+    }
+    const IpuConfig& config = training() ? shared->config : own;
     resolve_formats(config);
     const std::optional<Placement> placement = check_against(config, request(), diagnostics_);
     check_slowdown();
@@ -74,11 +77,11 @@ class Resolver {
     if (!config.version.known() && (!training() || config.from_file)) {
       plan_->version_note = "version of optimum-graphcore not known: documented defaults";
     }
-    for (ResolvedKey& key : resolved_keys(config, context_.settings.mode)) {
-      plan_->resolved_keys.push_back(std::move(key));
-    }
+    plan_->config_keys =
+        training() ? std::shared_ptr<const std::vector<ResolvedKey>>(shared, &shared->training_keys)
+                   : std::make_shared<const std::vector<ResolvedKey>>(resolved_keys(config, context_.settings.mode));
     if (config.instances.given) {
-      plan_->resolved_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
+      plan_->last_keys.push_back({"ipu.instances", std::to_string(placement->instances), config.instances.origin});
     }
     return std::move(plan_);
   }
@@ -92,7 +95,25 @@ class Resolver {
     plan_->constants = shared->constants;
     plan_->costs = shared->costs;
     plan_->constant_ids = shared->ids;
-    plan_->constants_identity = shared.get();
+  }
+
+  // The [ipu] table and the file it names, of this plan or of an earlier one; always there.
+  std::shared_ptr<const SharedConfig> read_config() {
+    const std::string pod = pod_name(context_.system, context_.nodes);
+    const SoftwareConstants& software = plan_->constants.software;
+    const std::string variant =
+        fmt::format("{} {:d} {:d} {:d}", pod, software.state_off_chip, software.state_sharded, has_own_network_state());
+    std::shared_ptr<const SharedConfig> config = plan_->parts->config(context_.section, variant);
+    if (config == nullptr) {
+      auto fresh = std::make_shared<SharedConfig>();
+      fresh->config = resolve_ipu_config(merge_ipu_section(context_.section, fresh->found, pod), fresh->found);
+      place_optimizer_state(fresh->config);
+      if (!fresh->found.has_errors()) fresh->training_keys = resolved_keys(fresh->config, RunMode::training);
+      plan_->parts->keep(context_.section, variant, fresh);
+      config = std::move(fresh);
+    }
+    diagnostics_.append(config->found);
+    return config;
   }
 
   // What the workload leaves to the machine's own configuration.
@@ -143,9 +164,7 @@ class Resolver {
   }
 
   PlacementRequest request() {
-    const ModelGraph graph = context_.cache != nullptr
-                                 ? context_.cache->graph(context_.model_kind, context_.shape, context_.settings)
-                                 : context_.model_kind.build(context_.shape, context_.settings);
+    const ModelGraph graph = graph_of(context_);
     const SystemConstants& system = plan_->constants.system;
     PlacementRequest request;
     request.mode = context_.settings.mode;
@@ -222,6 +241,10 @@ class Resolver {
                        fmt::format("1 to {}, at most {} for a pod", most, k_hosts_per_pod));
   }
 
+  bool has_own_network_state() const {
+    return context_.model_kind.convolution_network() && context_.constants.find(k_network_state).has_value();
+  }
+
   // Without a file or a version to follow, as the software's own examples do.
   void place_optimizer_state(IpuConfig& config) const {
     if (context_.section.find("config") != nullptr || config.version.known()) return;
@@ -229,8 +252,8 @@ class Resolver {
     Setting<bool>& off_chip = config.optimizer_state_offchip;
     if (!off_chip.given && off_chip.valid) {
       off_chip.value = software.state_off_chip;
-      const bool own = context_.model_kind.convolution_network() && context_.constants.find(k_network_state);
-      off_chip.origin = fmt::format("default: {}", own ? k_network_state : "software.optimizer_state");
+      off_chip.origin =
+          fmt::format("default: {}", has_own_network_state() ? k_network_state : "software.optimizer_state");
     }
     Setting<bool>& sharding = config.replicated_tensor_sharding;
     if (sharding.given || !sharding.valid || !software.state_sharded) return;
@@ -283,6 +306,7 @@ class Resolver {
     setup.gradient_accumulation_steps = placement.gradient_accumulation;
     setup.device_iterations = placement.device_iterations;
     if (training() && config.instances.given) setup.instances = placement.instances;
+    plan_->accumulation_by_default = training() && config.gradient_accumulation_steps.origin.starts_with("default");
     setup.matmul_proportion = placement.matmul_proportion;
     setup.embedding_serialization_factor = config.of(setup.run).embedding_passes();
     setup.projection_serialization_factor = config.of(setup.run).projection_passes();

@@ -7,6 +7,7 @@
 #include "models/ipu/cost/estimate_inference.hpp"
 #include "models/workloads/results.hpp"
 #include "sim/plan/model_kind.hpp"
+#include "sim/plan/plan_cache.hpp"
 
 namespace podsim::ipu {
 namespace {
@@ -86,7 +87,7 @@ void prepare_inference(const FamilyContext& context, IpuConfig& config, Diagnost
 }
 
 void fill_inference(const FamilyContext& context, const IpuConfig& config, IpuPlan& plan, Diagnostics& diagnostics) {
-  const ModelGraph graph = context.model_kind.build(context.shape, context.settings);
+  const ModelGraph graph = graph_of(context);
   InferenceSetup& inference = plan.setup.inference;
   inference.key_ignored = config.always_sharded_inference();
   inference.output_tokens = context.settings.output_tokens;

@@ -22,6 +22,12 @@ double approximate_weights(const TransformerDescription& model) {
 // An image must be halved once per level; recomputation has no effect and is turned off.
 void check_image(const UnetDescription& model, Resolution& resolution) {
   FamilyContext& context = resolution.context;
+  if (context.shape["unpadded"] == 1 || context.shape["batch_norm"] == 0 || context.shape["bottom_dropout"] == 1) {
+    resolution.diagnostics.error(context.section.place(), "model.config",
+                                 "a unet of this kind is not known on RDUs: the published one pads its convolutions, "
+                                 "normalises behind each and drops nothing",
+                                 "padding same, batch_norm true, bottom_dropout false");
+  }
   const UnetSizes& sizes = model.sizes;
   const std::int64_t multiple = std::int64_t{1} << sizes.depth;
   if (sizes.image_size % multiple != 0) {

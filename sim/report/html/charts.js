@@ -10,23 +10,30 @@
     return {
       name: heading.dataset.name,
       unit: heading.dataset.unit || "",
-      numbers: table.written.map((row) => page.number(row.cells[index])),
-      texts: table.written.map((row) => row.cells[index].textContent.trim()),
+      numbers: table.records.map((record) => record.numbers[index]),
+      texts: table.records.map((record) => record.texts[index]),
     };
   };
   // Without its middle: names that differ, differ at one of their ends.
   const shorter = (text, most) => (text.length > most
     ? text.slice(0, Math.floor(most / 3)) + "…" + text.slice(text.length - Math.floor(2 * most / 3) + 1) : text);
 
-  // Ticks at round numbers of KiB, MiB, … where there are bytes.
-  const step = (unit, most, ticks) => (unit === "byte" && most > 0 ? 2 ** Math.ceil(Math.log2(most / ticks)) : undefined);
+  // Ticks at round numbers of KiB, MiB, … where there are bytes, of hours and days where there are long times.
+  function step(unit, most, ticks) {
+    if (unit === "byte" && most > 0) return 2 ** Math.ceil(Math.log2(most / ticks));
+    if (unit !== "s" || !(most >= 7200)) return undefined;
+    const least = most / ticks / 3600;
+    const hours = [1, 2, 3, 6, 12, 24, 48].find((each) => each >= least);
+    return 3600 * (hours || 24 * 10 ** Math.ceil(Math.log10(least / 24)));
+  }
 
   const axis = (unit, logarithmic, title, most, ticks = 6) => ({
     type: logarithmic ? "logarithmic" : "linear",
     grid: { color: page.css("--line") },
     title: { display: Boolean(title), text: title },
     ticks: {
-      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks), callback: (value) => page.text(Number(value), unit),
+      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks),
+      callback: (value) => page.text(Number(value), unit),
     },
   });
 
@@ -55,8 +62,10 @@
 
   function bars(chart, table, context, note, box) {
     const labels = column(table, chart.labels);
-    const shown = Math.min(mostBars, table.written.length);
-    if (shown < table.written.length) note("The chart shows the first " + shown + " of " + table.written.length + " rows.");
+    const shown = Math.min(mostBars, table.records.length);
+    if (shown < table.records.length) {
+      note("The chart shows the first " + shown + " of " + table.records.length + " rows.");
+    }
     const values = chart.values.map((index) => column(table, index));
     const limit = chart.limit === undefined ? null : column(table, chart.limit).numbers.slice(0, shown);
     const unit = values[0].unit;
@@ -69,7 +78,8 @@
     if (values.length > 1) {
       page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
     } else if (chart.groups !== undefined) {
-      const words = new Map(column(table, chart.groups).texts.slice(0, shown).map((word, row) => [word, chart.rowColours[row]]));
+      const groups = column(table, chart.groups).texts.slice(0, shown);
+      const words = new Map(groups.map((word, row) => [word, chart.rowColours[row]]));
       page.legend(box, [...words].map(([name, index]) => ({ name, index })));
     }
     return {
@@ -168,22 +178,41 @@
     const up = column(table, chart.values[0]);
     const names = chart.names === undefined ? null : column(table, chart.names).texts;
     const groups = chart.groups === undefined ? null : column(table, chart.groups).texts;
-    const known = [...across.numbers.keys()].filter((row) => across.numbers[row] !== null && up.numbers[row] !== null);
-    const rows = known.filter((row) => (!chart.logarithmicX || across.numbers[row] > 0) && (!chart.logarithmic || up.numbers[row] > 0));
-    if (rows.length < known.length) note("Not above zero and therefore not drawn: " + (known.length - rows.length) + ".");
+    const all = [...across.numbers.keys()];
+    const edge = (row) => chart.atEdge && across.numbers[row] !== null && up.numbers[row] === null;
+    const known = all.filter((row) => (across.numbers[row] !== null && up.numbers[row] !== null) || edge(row));
+    const rows = known.filter((row) => (!chart.logarithmicX || across.numbers[row] > 0)
+      && (!chart.logarithmic || edge(row) || up.numbers[row] > 0));
+    const tell = (what, number) => {
+      if (number > 0) note(what + " and therefore not drawn: " + number.toLocaleString("en") + ".");
+    };
+    tell("Not above zero", known.length - rows.length);
+    if (chart.atEdge) tell("Without a number across", all.length - known.length);
+    const heights = rows.filter((row) => !edge(row)).map((row) => up.numbers[row]);
+    const lowest = heights.length ? Math.min(...heights) : 0, highest = heights.length ? Math.max(...heights) : 1;
+    const floor = chart.logarithmic ? lowest / 1.2 : lowest - 0.06 * (highest - lowest || Math.abs(highest) || 1);
     const outside = chart.most === undefined ? 0 : rows.filter((row) => Math.abs(up.numbers[row]) > chart.most).length;
     if (outside > 0) note(outside + (outside === 1 ? " point lies" : " points lie") + " outside the picture.");
-    const all = [...new Set(groups ? rows.map((row) => groups[row]) : [up.name])];
-    const datasets = all.map((group, g) => {
-      const colour = page.css("--c" + [0, 4, 6, 5, 2, 7, 8, 9, 3, 1, 11, 10][g % 12]);
+    const words = [...new Set(groups ? rows.map((row) => groups[row]) : [up.name])];
+    const radius = rows.length > 2000 ? 2.5 : rows.length > 300 ? 3.5 : 5;
+    const datasets = words.map((group, g) => {
+      const members = rows.filter((row) => !groups || groups[row] === group);
+      const index = chart.rowColours ? chart.rowColours[members[0]] : [0, 4, 6, 5, 2, 7, 8, 9, 3, 1, 11, 10][g % 12];
+      const colour = page.css("--c" + index % 12);
       return {
-        type: "scatter", label: group, pointStyle: shapes[g % shapes.length], pointRadius: 5, borderColor: colour,
-        backgroundColor: colour, borderWidth: 1.5,
-        data: rows.filter((row) => !groups || groups[row] === group)
-          .map((row) => ({ x: across.numbers[row], y: up.numbers[row], row })),
+        type: "scatter", label: group, pointStyle: shapes[g % shapes.length],
+        borderColor: colour, backgroundColor: colour, borderWidth: 1.5, pointRadius: chart.joined === group ? radius + 1 : radius,
+        data: members.map((row) => ({ x: across.numbers[row], y: edge(row) ? floor : up.numbers[row], row })),
       };
     });
-    if (rows.length) {
+    const line = datasets.find((dataset) => chart.joined !== undefined && dataset.label === chart.joined);
+    if (line) {
+      datasets.push({
+        type: "line", label: "", pointRadius: 0, pointHitRadius: 0, borderColor: line.borderColor, borderWidth: 1.5,
+        data: line.data.map(({ x, y }) => ({ x, y })).sort((a, b) => a.x - b.x),
+      });
+    }
+    if (chart.bands.length + chart.levels.length > 0 && rows.length) {
       const low = Math.min(...rows.map((row) => across.numbers[row]));
       const high = Math.max(...rows.map((row) => across.numbers[row]));
       const guide = (value, height) => datasets.push({
@@ -199,7 +228,8 @@
       data: { datasets },
       options: {
         scales: { x: axis(across.unit, chart.logarithmicX, across.name), y: {
-            ...axis(up.unit, chart.logarithmic, up.name),
+            ...axis(up.unit, chart.logarithmic, up.name, highest),
+            beginAtZero: chart.levels.length > 0 && lowest >= 0,
             min: outside ? -chart.most : undefined, max: outside ? chart.most : undefined,
           } },
         plugins: {
@@ -209,11 +239,15 @@
           },
           tooltip: {
             callbacks: {
-              label: (item) => [
-                names && item.raw.row !== undefined ? names[item.raw.row] : item.dataset.label,
-                across.name + " " + page.text(item.parsed.x, across.unit),
-                up.name + " " + page.text(item.parsed.y, up.unit),
-              ],
+              label: (item) => {
+                const { row } = item.raw;
+                const none = row !== undefined && edge(row);
+                return [
+                  names && row !== undefined ? names[row] : item.dataset.label,
+                  across.name + " " + page.text(item.parsed.x, across.unit),
+                  up.name + " " + (none ? "none" : page.text(item.parsed.y, up.unit)),
+                ];
+              },
             },
           },
         },

@@ -82,65 +82,131 @@ const page = {
 };
 
 (function () {
-  function sortBy(table, column, heading) {
-    const down = heading.getAttribute("aria-sort") === "ascending";
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const body = table.tBodies[0];
-    const key = (row) => {
-      const cell = row.cells[column];
-      const number = page.number(cell);
-      return number !== null ? number : cell.textContent.trim();
-    };
-    const rows = Array.from(body.rows, (row) => ({ row, key: key(row) }));
-    rows.sort((a, b) => {
-      if ((a.key === "") !== (b.key === "")) return a.key === "" ? 1 : -1;  // empty cells stay last
-      const order = typeof a.key === "number" && typeof b.key === "number"
-        ? a.key - b.key : String(a.key).localeCompare(String(b.key), "en", { numeric: true });
-      return down ? -order : order;
+  const pageLength = 100;
+
+  // All rows of a table, in the order in which they were written, whether or not they stand in the document.
+  function recordsOf(table) {
+    const records = Array.from(table.tBodies[0].rows, (row) => ({
+      row,
+      texts: Array.from(row.cells, (cell) => cell.textContent.trim()),
+      numbers: Array.from(row.cells, page.number),
+    }));
+    const rest = table.parentElement.parentElement.querySelector("script.rows");
+    if (!rest) return records;
+    const columns = JSON.parse(rest.textContent);
+    columns[0][1].forEach((_, r) => {
+      const cells = columns.map(([distinct, places]) => distinct[places[r]]);
+      records.push({
+        row: null,
+        texts: cells.map((cell) => (Array.isArray(cell) ? cell[0] : cell)),
+        numbers: cells.map((cell) => (Array.isArray(cell) ? cell[1] : null)),
+      });
     });
-    for (const { row } of rows) body.append(row);
+    return records;
   }
 
-  function addFilter(table) {
-    const rows = Array.from(table.tBodies[0].rows);
-    if (rows.length <= 12) return;
+  function rowOf(record, headings) {
+    if (record.row) return record.row;
+    record.row = document.createElement("tr");
+    record.texts.forEach((text, column) => {
+      const cell = record.row.insertCell();
+      if (headings[column].classList.contains("n")) cell.className = "n";
+      if (record.numbers[column] !== null) cell.dataset.v = record.numbers[column];
+      const box = text.length > 160 ? cell.appendChild(document.createElement("div")) : cell;
+      box.textContent = text;
+    });
+    return record.row;
+  }
+
+  // A word stands somewhere in a row, "column=text" in a column of such a name and nowhere else.
+  function filterOf(text, names) {
+    const tests = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
+      const equals = word.lastIndexOf("=");
+      const [name, value] = [word.slice(0, Math.max(equals, 0)), word.slice(equals + 1)];
+      const columns = name ? [...names.keys()].filter((column) => names[column].includes(name)) : [];
+      if (!columns.length || !value) return (record) => record.all.includes(word);
+      return (record) => columns.some((column) => record.texts[column].toLowerCase().replace(/ /g, "_") === value);
+    });
+    return (record) => {
+      record.all = record.all || record.texts.join("\n").toLowerCase();
+      return tests.every((test) => test(record));
+    };
+  }
+
+  function bring(table) {
+    const headings = Array.from(table.tHead.rows[0].cells);
+    const body = table.tBodies[0];
+    const all = (table.records = recordsOf(table));
+    const length = all.some((record) => record.row === null) ? pageLength : all.length;
+    let sorted = all, shown = all, first = 0;
+
     const tools = document.createElement("div");
     tools.className = "tools";
     const input = document.createElement("input");
-    input.type = "search";
-    input.placeholder = "Filter rows";
-    input.setAttribute("aria-label", "Filter the rows of " + table.getAttribute("aria-label"));
     const count = document.createElement("span");
-    count.textContent = rows.length + " rows";
-    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
-    input.addEventListener("input", () => {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
-      for (const [row, text] of texts) {
-        row.hidden = !words.every((word) => text.includes(word));
-        if (!row.hidden) ++shown;
-      }
-      count.textContent = words.length ? shown + " of " + rows.length + " rows" : rows.length + " rows";
-    });
-    tools.append(input, count);
-    table.parentElement.before(tools);
-  }
+    const button = (text, label, step) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = text;
+      made.setAttribute("aria-label", label);
+      made.addEventListener("click", () => { first += step; show(); });
+      return made;
+    };
+    const [back, on] = [button("‹", "rows before", -length), button("›", "rows after", length)];
 
-  for (const table of document.querySelectorAll("table")) {
-    // Charts read their rows in the order in which they were written.
-    table.written = Array.from(table.tBodies[0].rows);
-    if (table.written.length > 1) {
-      Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.append(...heading.childNodes);
-        heading.append(button);
-        button.addEventListener("click", () => sortBy(table, column, heading));
+    function show() {
+      first = Math.max(0, Math.min(first, Math.floor((shown.length - 1) / length) * length));
+      body.replaceChildren(...shown.slice(first, first + length).map((record) => rowOf(record, headings)));
+      const number = (value) => value.toLocaleString("en");
+      const last = Math.min(first + length, shown.length);
+      count.textContent = (shown.length > length ? number(first + 1) + "–" + number(last) + " of " : "")
+        + (shown.length < all.length ? number(shown.length) + " of " : "") + number(all.length) + " rows";
+      back.disabled = first === 0;
+      on.disabled = first + length >= shown.length;
+    }
+    function filter() {
+      const names = headings.map((heading) => heading.dataset.name.toLowerCase().replace(/ /g, "_"));
+      const keep = filterOf(input.value, names);
+      shown = input.value.trim() ? sorted.filter(keep) : sorted;
+      first = 0;
+      show();
+    }
+    function sortBy(column, heading) {
+      const down = heading.getAttribute("aria-sort") === "ascending";
+      for (const other of headings) other.removeAttribute("aria-sort");
+      heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const key = ({ numbers, texts }) => (numbers[column] !== null ? numbers[column] : texts[column]);
+      sorted = all.map((record) => ({ record, key: key(record) })).sort((a, b) => {
+        if ((a.key === "") !== (b.key === "")) return a.key === "" ? 1 : -1;  // empty cells stay last
+        const order = typeof a.key === "number" && typeof b.key === "number"
+          ? a.key - b.key : String(a.key).localeCompare(String(b.key), "en", { numeric: true });
+        return down ? -order : order;
+      }).map(({ record }) => record);
+      filter();
+    }
+
+    if (all.length > 1) {
+      headings.forEach((heading, column) => {
+        const click = document.createElement("button");
+        click.type = "button";
+        click.append(...heading.childNodes);
+        heading.append(click);
+        click.addEventListener("click", () => sortBy(column, heading));
       });
     }
-    addFilter(table);
+    if (all.length <= 12) return;
+    input.type = "search";
+    input.placeholder = "Filter rows";
+    input.title = "words of a row, or column=text";
+    input.setAttribute("aria-label", "Filter the rows of " + table.getAttribute("aria-label"));
+    input.addEventListener("input", filter);
+    tools.append(input, count);
+    if (length < all.length) tools.append(back, on);
+    table.parentElement.before(tools);
+    show();
   }
+
+  document.querySelectorAll("table").forEach(bring);
 
   const drawAll = () => page.redraw.forEach((draw) => draw());
   page.dark.addEventListener("change", drawAll);

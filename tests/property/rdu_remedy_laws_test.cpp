@@ -114,7 +114,7 @@ TEST_CASE("laws: a remedy of an RDU plan, done as told, makes it fit") {
   int told = 0;
   int without = 0;
   Scenes scenes(20);
-  for (int i = 0; i < 700; ++i) {
+  for (int i = 0; i < 450; ++i) {
     const RduScene scene = scenes.next();
     CAPTURE(scene.toml());
     if (refused(scene) || verdict_of(scene).fits()) continue;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/units/counts.hpp"
 #include "sim/units/sim_time.hpp"
@@ -27,6 +28,12 @@ std::string fit_width(std::string_view text, std::size_t width);
 // The text broken at blanks into lines of at most `width` columns where words allow; `indent` blanks stand before all
 // lines but the first.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+// The lines of a text or key that is broken behind blanks, dots, commas, slashes, underscores and equals signs, and
+// anywhere in a word that is longer than a line; each at most `width` columns, which are at least one.
+std::vector<std::string> broken_lines(std::string_view text, std::size_t width);
+// Several lines, those wider than `width` broken at blanks, or within words that are longer than a line. What a line
+// goes on with stands two columns further to the right than its begin. Control characters become "?".
+std::string within_width(std::string_view text, std::size_t width = 100);
 
 // The unit behind the base value of a constant's dimension: "s", "byte", "byte/s", …; empty for numbers and texts.
 std::string_view base_unit(std::string_view dimension);

@@ -151,6 +151,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
         {"Throughput", throughput_text(*report.throughput) + (condition.empty() ? "" : "; only with " + condition)});
   }
   if (report.interval) lines.push_back({"Interval", interval_headline(report)});
+  if (const std::string assumed = assumed_line(report); !assumed.empty()) lines.push_back({"Assumed", assumed});
   if (report.engine) {
     lines.push_back(
         {"Step", fmt::format("{} for {} ({})", format_time(report.step_time),

@@ -16,8 +16,6 @@
 namespace podsim {
 namespace {
 
-const Place k_place{"search", 0, 0};
-
 const Diagnostic* first_error(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity == Severity::error) return &diagnostic;
@@ -102,7 +100,8 @@ class Search {
   // The batch of the experiment as it is written, on its own system, unless another is asked for.
   void choose_batch() {
     PlanResult made = planned(task_.experiment);
-    if (made.plan && made.plan->settings.mode != RunMode::training) {
+    const bool trains = made.plan ? made.plan->settings.mode == RunMode::training : trains_at_start();
+    if (!trains) {
       if (task_.limits.batch) result_.warnings.emplace_back("--global-batch has no effect: nothing is trained");
       return;
     }
@@ -122,6 +121,11 @@ class Search {
     }
     result_.batch = BatchRange{own, own};
     result_.batch_kept = true;
+  }
+
+  bool trains_at_start() {
+    const PlanResult made = planned(with(task_.experiment, start()));
+    return !made.plan || made.plan->settings.mode == RunMode::training;
   }
 
   void make_scenarios() {
@@ -418,7 +422,7 @@ class Search {
         for (const SearchSetting& setting : point.settings) {
           const std::optional<std::string> text = resolved_text(best, setting.key);
           const bool known = std::ranges::count(settings, setting.key, &SearchSetting::key) > 0;
-          if (text && !known) settings.push_back({setting.key, parse_override_value(*text, k_place)});
+          if (text && !known) settings.push_back({setting.key, parse_override_value(*text, {"search", 0, 0})});
         }
       }
     }

@@ -90,7 +90,7 @@ TEST_CASE("search: what cannot be is told before anything is searched") {
   CHECK(folder.refused("search experiment.toml --systems pod16,pod17") ==
         "command line: system: no system is called \"pod17\"; expected one of bow-pod128, bow-pod16, bow-pod256, "
         "bow-pod32, bow-pod4, bow-pod64, bow-pod8, c600, gc2-c2, pod128, pod16, pod256, pod32, pod4, pod64, pod8, "
-        "sn10, sn20, sn30, sn40l-16, sn40l-8, or a path; did you mean \"pod16\"?\n");
+        "sn10, sn20, sn30, sn40l-16, sn40l-8, or the path of a .toml file; did you mean \"pod16\"?\n");
 }
 
 TEST_CASE("search: nothing that fits is exit code 3") {

@@ -172,7 +172,8 @@ TEST_CASE("search: a batch that nobody said is asked for") {
 TEST_CASE("search: an experiment that does not run as written is searched all the same") {
   const Scene scene;
   SearchTask task = scene.small();
-  apply_override(task.experiment, "ipu.layers_per_ipu=[1,2,3]", *std::make_unique<Diagnostics>());
+  Diagnostics diagnostics;
+  apply_override(task.experiment, "ipu.layers_per_ipu=[1,2,3,4]", diagnostics);
   task.limits.batch = BatchRange{256, 256};
   const SearchResult result = scene.run(task);
   REQUIRE(result.winner.has_value());

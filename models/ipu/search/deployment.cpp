@@ -14,7 +14,7 @@ Deployment ipu_config_of(const Plan& plan, const IpuPlan& ipu_plan) {
     file.text += (file.text.size() == 1 ? "\n  " : ",\n  ") + json_quoted(key) + ": " + value;
     file.keys.insert(std::string(k_section) + key);
   };
-  for (const ResolvedKey& key : ipu_plan.resolved_keys) {
+  for (const ResolvedKey& key : ipu_plan.resolved()) {
     if (!key.path.starts_with(k_section)) continue;
     const std::string name = key.path.substr(k_section.size());
     const KeyHistory* history = key_history(name);

@@ -131,10 +131,6 @@ double percent_of(Bytes part, Bytes whole) {
   return percent_of(static_cast<double>(part.count()), static_cast<double>(whole.count()));
 }
 
-std::string counted(std::int64_t number, const std::string& word) {
-  return grouped(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 const MemoryReport* fullest_memory(const Report& report) {
   const MemoryReport* fullest = nullptr;
   for (const DeviceReport& device : report.devices) {

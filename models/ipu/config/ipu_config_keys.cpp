@@ -362,6 +362,13 @@ void add_own_networks(std::vector<Key>& own) {
                       "every unit",
                       {"the forward runs twice", "keeps what enters a part, and the activations of one part"},
                       -1.0}));
+  own.push_back(with(make({"recompute_checkpoints",
+                           text_list,
+                           {},
+                           "where such parts end, by name, in place of recompute_segments: blocks, or the splits of "
+                           "published programs (stage2/unit3/relu, conv3_block3_out)",
+                           {"the forward runs twice", "keeps what enters a part, and the activations of one part"}}),
+                     "none"));
   own.push_back(make({"distributed_batch_norm_replicas",
                       integer,
                       whole(1),

@@ -13,7 +13,8 @@
 //   exchange  bytes read / rate: the field under the windows; for the gradient also what the forward pass read and
 //   wrote sync      2 of them launch    fixed
 //
-// A window as large as its field is a reduction, and its gradient a broadcast, as in the library.
+// A window as large as its field is a reduction and its gradient a broadcast, as the library has it for averages
+// (lib/popnn/Pooling.cpp); here for maxima too.
 
 #include <compare>
 #include <map>

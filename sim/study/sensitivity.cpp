@@ -201,11 +201,11 @@ std::vector<Lever> resource_levers(const Platform& platform, const Program& prog
   return levers;
 }
 
-std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs, bool quick) {
+std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs) {
   Trials trials(experiment, runs);
   std::vector<Lever> levers;
   const std::optional<CopyFacts> copies = plan.family->copy_facts(plan);
-  if (!quick) add_micro_batches(plan, copies, trials, levers);
+  add_micro_batches(plan, copies, trials, levers);
   if (copies) add_copies(*copies, trials, levers);
   if (plan.settings.mode == RunMode::training) {
     const bool other = !plan.settings.recompute;

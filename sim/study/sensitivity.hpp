@@ -23,9 +23,9 @@ std::vector<Lever> resource_levers(const Platform& platform, const Program& prog
 // Of a plan that fits.
 std::vector<Lever> resource_levers(const Plan& plan);
 
-// The settings whose next value is tried in every run: micro-batches per update, recomputation and, unless `quick`, the
-// micro-batch, for which all operators are planned anew.
-std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs, bool quick);
+// The settings whose next value is tried where there is time for it: micro-batch, micro-batches per update,
+// recomputation.
+std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 // The family's own switches and counts, as their descriptions tell.
 std::vector<Lever> further_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 

@@ -195,7 +195,7 @@ constexpr std::array k_metrics = {
                "100 x square of the correlation of its draws with those of log samples_per_s"},
     MetricSpec{"assumed_constants_pct", "%",
                "How much of the step rests on assumed constants; null where the native engine was asked for.",
-               "sum over rates, times and numbers of |change of log step / change of log constants|"},
+               "|change of log step / change of log constants|, of rates and times and of plain numbers"},
     MetricSpec{"levers.throughput_pct", "%",
                "Change of the throughput with a tenth more of a resource or constant, or with the next value of a "
                "setting; null: it does not run.",

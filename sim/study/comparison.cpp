@@ -17,8 +17,9 @@
 namespace podsim {
 namespace {
 
-constexpr std::array<std::string_view, 8> k_left_out{"tool",       "inputs", "engine",   "evidence",
-                                                     "provenance", "tables", "warnings", "memory_account"};
+constexpr std::array<std::string_view, 11> k_left_out{
+    "tool",     "inputs",         "engine",   "evidence", "provenance",           "tables",
+    "warnings", "memory_account", "interval", "levers",   "assumed_constants_pct"};
 
 struct Metric {
   std::string name;

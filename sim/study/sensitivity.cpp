@@ -125,7 +125,8 @@ std::string step_text(std::int64_t from, std::int64_t to) {
   return fmt::format("{} to {}", from, to);
 }
 
-// Twice and half the micro-batch, with as many micro-batches fewer or more where the batch can stay as it is.
+// Twice the micro-batch, or half of it where twice does not run, with as many micro-batches fewer or more where the
+// batch can stay as it is.
 void add_micro_batches(const Plan& plan, const std::optional<CopyFacts>& copies, Trials& trials,
                        std::vector<Lever>& levers) {
   constexpr const char* k_key = "workload.micro_batch_size";
@@ -143,6 +144,7 @@ void add_micro_batches(const Plan& plan, const std::optional<CopyFacts>& copies,
       text += " (another global batch)";
     }
     add(trials.setting(k_key, text, values), levers);
+    if (other > size && !levers.empty() && levers.back().throughput_pct) return;
   }
 }
 
@@ -199,11 +201,11 @@ std::vector<Lever> resource_levers(const Platform& platform, const Program& prog
   return levers;
 }
 
-std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs, bool quick) {
+std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs) {
   Trials trials(experiment, runs);
   std::vector<Lever> levers;
   const std::optional<CopyFacts> copies = plan.family->copy_facts(plan);
-  if (!quick) add_micro_batches(plan, copies, trials, levers);
+  add_micro_batches(plan, copies, trials, levers);
   if (copies) add_copies(*copies, trials, levers);
   if (plan.settings.mode == RunMode::training) {
     const bool other = !plan.settings.recompute;
@@ -252,18 +254,29 @@ std::vector<Lever> constant_levers(const Experiment& experiment, const Plan& pla
 
 std::optional<double> assumed_share(const Experiment& experiment, const Plan& plan, VariedRuns& runs) {
   constexpr double k_little = 1.01;
-  const std::array<std::vector<std::string_view>, 3> kinds = {
-      {{"bandwidth", "flop_rate", "clock"}, {"time", "cycles"}, {"number"}}};
+  struct Kind {
+    std::string_view dimension;
+    bool slower;  // the more
+    bool number;
+  };
+  constexpr std::array<Kind, 6> k_kinds = {{{"bandwidth", false, false},
+                                            {"flop_rate", false, false},
+                                            {"clock", false, false},
+                                            {"time", true, false},
+                                            {"cycles", true, false},
+                                            {"number", true, true}}};
   const std::optional<double> base = rate_of(runs.run(experiment));
   if (!base) return std::nullopt;
   double share = 0;
-  for (const std::vector<std::string_view>& dimensions : kinds) {
+  for (const bool numbers : {false, true}) {
     Experiment changed = experiment;
     for (const ConstantId id : plan.family_plan->constants_read()) {
       const Constant& constant = plan.constants[id];
       const bool varies = constant.confidence == "assumed" && !constant.whole && constant.base_value > 0;
-      if (!varies || std::ranges::find(dimensions, constant.dimension) == dimensions.end()) continue;
-      changed.varied.push_back({constant.name, constant.base_value * k_little});
+      const auto* kind = std::ranges::find(k_kinds, constant.dimension, &Kind::dimension);
+      if (!varies || kind == k_kinds.end() || kind->number != numbers) continue;
+      const double factor = kind->slower ? k_little : 1 / k_little;
+      changed.varied.push_back({constant.name, constant.base_value * factor});
     }
     if (changed.varied.empty()) continue;
     const std::optional<double> rate = rate_of(runs.run(changed));

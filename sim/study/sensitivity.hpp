@@ -23,18 +23,18 @@ std::vector<Lever> resource_levers(const Platform& platform, const Program& prog
 // Of a plan that fits.
 std::vector<Lever> resource_levers(const Plan& plan);
 
-// The settings whose next value is tried in every run: micro-batches per update, recomputation and, unless `quick`, the
-// micro-batch, for which all operators are planned anew.
-std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs, bool quick);
+// The settings whose next value is tried where there is time for it: micro-batch, micro-batches per update,
+// recomputation.
+std::vector<Lever> main_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 // The family's own switches and counts, as their descriptions tell.
 std::vector<Lever> further_setting_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 
 // Rates, clocks and memories of chip and system that the plan read, a tenth larger each.
 std::vector<Lever> constant_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 
-// How much of the step rests on assumed constants: Σ |∂ ln step / ∂ ln constants| in per cent, from a hundredth more of
-// all rates, all times and all plain numbers among them. Within each of the three, those that work against each other
-// cancel out. Empty: a run under such constants is not legal.
+// How much of the step rests on assumed constants, in per cent: |∂ ln step / ∂ ln constants| of all rates and times
+// among them, each a hundredth slower, and of all plain numbers, each a hundredth larger. Numbers that work against
+// each other cancel out. Empty: a run under such constants is not legal.
 std::optional<double> assumed_share(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 
 // The largest change of throughput first; then those that change the verdict alone.

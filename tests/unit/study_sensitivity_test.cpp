@@ -83,7 +83,7 @@ TEST_CASE("sensitivity: settings keep the global batch where they can, and say w
   Scene scene;
   const Experiment written = scene.experiment("bert-large-bow-pod16");
   const Plan plan = scene.plan(written);
-  const std::vector<Lever> levers = main_setting_levers(written, plan, scene.runs, false);
+  const std::vector<Lever> levers = main_setting_levers(written, plan, scene.runs);
   const auto change = [&](const std::string& text) {
     const auto found = std::ranges::find_if(levers, [&](const Lever& l) { return l.change.starts_with(text); });
     REQUIRE_MESSAGE(found != levers.end(), text);

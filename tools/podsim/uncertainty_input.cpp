@@ -52,9 +52,9 @@ void add_levers(const Arguments& arguments, const Experiment& experiment, const 
                 Report& report) {
   const bool all = arguments.value("view") == k_sensitivity_view;
   if (report.verdict.fits()) append(resource_levers(plan), report.levers);
-  // Whoever asks for the fast engine has no time for operators planned anew.
+  // Whoever asks for the fast engine has no time for plans made anew.
   const bool quick = !all && report.engine && report.engine->name == "native";
-  if (report.verdict.fits() || all) append(main_setting_levers(experiment, plan, runs, quick), report.levers);
+  if ((report.verdict.fits() && !quick) || all) append(main_setting_levers(experiment, plan, runs), report.levers);
   if (all) {
     append(further_setting_levers(experiment, plan, runs), report.levers);
     append(constant_levers(experiment, plan, runs), report.levers);

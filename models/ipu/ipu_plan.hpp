@@ -48,6 +48,7 @@ struct RunSetup {
   bool replicated_tensor_sharding = false;
   bool recompute_checkpoint_every_layer = false;
   std::int64_t recompute_segments = 0;               // of one IPU, each run again before its backward; -1: every block
+  std::vector<std::size_t> recompute_cuts;           // blocks that begin such a part, named; instead of a number
   std::int64_t distributed_batch_norm_replicas = 1;  // that share the statistics of their norms
   bool auto_loss_scaling = false;                    // a histogram of every float16 gradient; training only
   AmpMode mode = AmpMode::half_half;
@@ -63,7 +64,7 @@ struct RunSetup {
     return {mode, matmul_proportion[ipu], serial_steps(kind)};
   }
   // Whether one IPU runs its forward again before the backward, part by part.
-  bool recomputes_in_segments() const { return recompute_segments != 0; }
+  bool recomputes_in_segments() const { return recompute_segments != 0 || !recompute_cuts.empty(); }
   // Over how many replicas optimizer state is split.
   std::int64_t shards() const { return replicated_tensor_sharding ? replication_factor : 1; }
   friend bool operator==(const RunSetup&, const RunSetup&) = default;

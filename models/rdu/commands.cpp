@@ -46,6 +46,22 @@ Defines defines_of(const Value& section, Diagnostics& diagnostics) {
   return defines;
 }
 
+// A value that no command asks for is a name misspelled.
+void warn_of_idle_defines(const Value& section, const Commands& commands, Diagnostics& diagnostics) {
+  const bool unread = !commands.compile || (section.find("launch") != nullptr && !commands.launch);
+  if (unread) return;  // what cannot be read may use them
+  const Value* table = section.find("define");
+  if (table == nullptr || !table->is(Value::Kind::table)) return;
+  for (const Value::Member& member : table->members()) {
+    const std::string& name = member.key;
+    const bool used =
+        commands.compile->defines.contains(name) || (commands.launch && commands.launch->defines.contains(name));
+    if (used || !commands.defines.contains(name)) continue;
+    diagnostics.warning(member.value.place(), "rdu.define." + name,
+                        "has no effect: no command has a variable of this name");
+  }
+}
+
 class WorkloadFiller {
  public:
   WorkloadFiller(Value& document, Diagnostics& diagnostics) : document_(document), diagnostics_(diagnostics) {}
@@ -141,6 +157,7 @@ Commands read_commands(const Value& section, Diagnostics& diagnostics) {
     commands.texts["launch"] = launch->text;
     commands.launch = read_launch_command(launch->text, launch->place, commands.defines, diagnostics);
   }
+  warn_of_idle_defines(section, commands, diagnostics);
   return commands;
 }
 

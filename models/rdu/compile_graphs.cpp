@@ -77,14 +77,13 @@ CompiledGraph compiled_by_hand(const RduPlan& plan, StepRequest request) {
   return result;
 }
 
-// Sections move their tensors over the port of the tier that holds them, updates their state likewise.
+// Sections move their weights and their tensors over the ports of the tiers that hold them.
 void cost_by_tier(CompiledGraph& graph, const RduPlan& plan) {
-  const Bandwidth ddr = plan.allotment.ddr;
   for (std::size_t i = 0; i < graph.times.size(); ++i) {
     const RduPhase phase = graph.partition.sections[i].phase;
-    SectionRates rates = plan.rates;
-    if (plan.tiers.over_ddr(phase)) rates.memory = ddr;
-    graph.times[i] = section_time(graph.work[i], graph.partition.factors.of(phase), rates);
+    const TierBytes bytes = plan.tiers.traffic(graph.work[i], phase);
+    const Duration memory = std::max(bytes.hbm.size() / plan.rates.memory, bytes.ddr.size() / plan.allotment.ddr);
+    graph.times[i] = section_time(graph.work[i].flop, memory, graph.partition.factors.of(phase), plan.rates);
   }
 }
 

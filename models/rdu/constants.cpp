@@ -84,6 +84,9 @@ ChipConstants read_chip_constants(ConstantReader& reader) {
   chip.pmu_memory = reader.data("chip.pmu_memory");
   chip.peak_bf16 = reader.flop_rate("chip.peak.bf16");
   chip.ddr = read_memory(reader, "chip.ddr");
+  if (chip.tiles % chip.dies != 0) {
+    reader.refuse("chip.dies", "does not divide the tiles of the chip", "a divisor of chip.tiles");
+  }
   if (reader.has("chip.hbm.capacity")) chip.hbm = read_memory(reader, "chip.hbm");
   chip.host_link = reader.bandwidth("chip.host_link.bandwidth");
   chip.peer_link = reader.bandwidth("chip.peer_link.bandwidth");

@@ -10,6 +10,7 @@
 #include "models/rdu/lowering.hpp"
 #include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
+#include "models/rdu/plan_notes.hpp"
 #include "models/rdu/rdu_keys.hpp"
 #include "models/rdu/rdu_plan.hpp"
 #include "models/rdu/remedies.hpp"
@@ -54,6 +55,27 @@ FlopCount request_flop(const RduPlan& plan) {
   const double attention = 4.0 * tokens * static_cast<double>(setup.static_length) *
                            static_cast<double>(plan.model.query_width() * plan.model.layers);
   return flop(batch * (2.0 * static_cast<double>(plan.model.parameter_count()) * tokens + attention));
+}
+
+// Empty: there is no such key.
+std::string origin_of_key(const Plan& plan, const char* path) {
+  const auto key = std::ranges::find(plan.resolved, path, &ResolvedKey::path);
+  return key == plan.resolved.end() ? "" : key->origin;
+}
+
+RemedyWording wording_of(const Plan& plan) {
+  RemedyWording wording;
+  wording.length_is_default = origin_of_key(plan, "workload.sequence_length").starts_with("default");
+  const std::string requests = origin_of_key(plan, "workload.batch_size");
+  const std::string samples = origin_of_key(plan, "workload.micro_batch_size");
+  const std::string& command = own(plan).written.batch.origin;
+  if (!requests.empty() && requests != "as workload.micro_batch_size") {
+    wording.batch_key = "workload.batch_size";
+    wording.key_decides = true;
+  } else if (!command.empty() && samples != command) {
+    wording.batch_key = "workload.micro_batch_size";
+  }
+  return wording;
 }
 
 }  // namespace
@@ -142,9 +164,7 @@ Verdict RduFamily::verdict(const Plan& plan, bool remedies) const {
   const RduPlan& rdu_plan = own(plan);
   Verdict verdict = judge(rdu_plan, account_memory(rdu_plan, plan.settings));
   if (!remedies || verdict.fits()) return verdict;
-  const auto length = std::ranges::find(plan.resolved, "workload.sequence_length", &ResolvedKey::path);
-  const bool by_default = length != plan.resolved.end() && length->origin.starts_with("default");
-  add_remedies(rdu_plan, plan.settings, by_default, verdict);
+  add_remedies(rdu_plan, plan.settings, wording_of(plan), verdict);
   return verdict;
 }
 
@@ -191,10 +211,7 @@ std::vector<Deployment> RduFamily::deployment(const Plan& plan) const {
 }
 
 std::vector<std::string> RduFamily::notes(const Plan& plan) const {
-  if (!own(plan).compiled.traffic_hidden) return {};
-  return {
-      "a mapping made by hand is taken to hide all off-chip traffic behind products: assumed, two published runs of "
-      "one model show no more"};
+  return plan_notes(own(plan), plan.settings);
 }
 
 std::vector<ReportedValue> RduFamily::values(const Plan& plan, const Lowered& lowered, const RunResult& result) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/rdu/command/command_checks.hpp"
+
 namespace podsim::rdu {
 namespace {
 
@@ -117,6 +119,17 @@ std::string part_name(const RduPlan& plan, std::int64_t replica, std::int64_t pa
   const std::int64_t tile = first % tiles_of_chip;
   if (setup.tiles_per_part == 1) return fmt::format("rdu{}-tile{}", rdu, tile);
   return fmt::format("rdu{}-tiles{}-{}", rdu, tile, tile + setup.tiles_per_part - 1);
+}
+
+std::int64_t room_of_node(const RduSetup& setup, const RduConstants& constants) {
+  const std::int64_t dies = setup.halves ? constants.chip.dies : 1;
+  CommandSystem system;
+  system.rdus_per_node = constants.system.rdus;
+  system.tiles_per_rdu = constants.chip.tiles;
+  CopySize size;
+  size.tiles = setup.tiles_per_part * dies;
+  size.rdus = setup.parts / dies;
+  return copies_per_node(size, system);
 }
 
 ReplicaFold fold_replicas(const Node& node, const std::vector<double>& slowdown, bool wanted) {

@@ -38,6 +38,9 @@ Node build_node(const RduPlan& plan);
 // "rdu3" or, of a part of one, "rdu3-tiles4-7"; RDUs are counted through all nodes.
 std::string part_name(const RduPlan& plan, std::int64_t replica, std::int64_t part);
 
+// How many copies of the model a node holds; 0 when one needs more.
+std::int64_t room_of_node(const RduSetup& setup, const RduConstants& constants);
+
 // Replicas do the same: the first stands for all, unless some part is slowed down or `wanted` is false.
 struct ReplicaFold {
   std::vector<std::size_t> simulated;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/core/check.hpp"
+#include "sim/units/counts.hpp"
 
 namespace podsim::rdu {
 
@@ -49,6 +50,11 @@ ResourceFactors visible_factors(ResourceFactors factors, double retry_factor, in
   return factors;
 }
 
+// Part of the compute units of a section that an operator takes.
+double unit_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity) {
+  return computes(op.phase) ? 1 / (capacity.operators * factors.of(op.phase)) : 0.0;
+}
+
 class Partitioner {
  public:
   Partitioner(const OperatorGraph& graph, const PartitionOptions& options, const SectionCapacity& capacity)
@@ -58,6 +64,11 @@ class Partitioner {
   }
 
   Partition run() {
+    if (graph_.operators.size() > k_most_operators) {
+      throw std::range_error(fmt::format("its step has {} operators; at most {} are simulated",
+                                         grouped(std::ssize(graph_.operators)),
+                                         grouped(static_cast<std::int64_t>(k_most_operators))));
+    }
     partition_.factors = visible_factors(options_.factors, capacity_.retry_factor, partition_.retries);
     switch (options_.level) {
       case OptimizationLevel::o0:
@@ -132,9 +143,22 @@ class Partitioner {
     return end;
   }
 
+  // Before they are made.
+  void check_demand() const {
+    double all = 0;
+    double units = 0;
+    for (const RduOperator& op : graph_.operators) {
+      all += section_demand(op, partition_.factors, capacity_);
+      units += unit_demand(op, partition_.factors, capacity_);
+    }
+    if (all <= k_most_sections) return;
+    throw TooManySections(all, units > all / 2 ? SectionFill::compute_units : SectionFill::weights);
+  }
+
   // In order, until the resources of a section are used up. A unit may begin in one section and end in the next; it is
   // listed in the one where it ends.
   void pack() {
+    check_demand();
     double used = 0;
     std::uint32_t end = 0;
     for (std::uint32_t i = 0; i < graph_.operators.size(); i = end) {
@@ -243,13 +267,17 @@ std::int64_t Partition::unique_sections() const {
   return count;
 }
 
+TooManySections::TooManySections(double sections, SectionFill full_of)
+    : std::range_error(fmt::format("would make {:.3g} sections; at most {} are simulated", sections,
+                                   grouped(static_cast<std::int64_t>(k_most_sections)))),
+      fills(full_of) {}
+
 double section_demand(const RduOperator& op, const ResourceFactors& factors, const SectionCapacity& capacity) {
   const double factor = factors.of(op.phase);
-  const double units = computes(op.phase) ? 1 / (capacity.operators * factor) : 0.0;
   const double visible = factor * capacity.sram.size().in_base();
   const double waiting = op.waits_for.size().in_base();
   const double resident = resident_weights(op, capacity).size().in_base() + (waiting <= visible ? waiting : 0.0);
-  return units + resident / visible;
+  return unit_demand(op, factors, capacity) + resident / visible;
 }
 
 Bytes resident_weights(const RduOperator& op, const SectionCapacity& capacity) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,21 @@ struct Partition {
   std::int64_t unique_sections() const;
 };
 
+// Limits of this tool, not of a machine: a step beyond them would fill gigabytes and take minutes, where the largest
+// models at o0 have some ten thousands of either.
+inline constexpr std::size_t k_most_operators = 200'000;
+inline constexpr double k_most_sections = 200'000;
+
+enum class SectionFill : std::uint8_t { compute_units, weights };  // what the sections are full of
+
+// what(): "would make 2.5e+08 sections; at most 200,000 are simulated".
+class TooManySections : public std::range_error {
+ public:
+  TooManySections(double sections, SectionFill full_of);
+  SectionFill fills;
+};
+
+// Throws TooManySections, and std::range_error on more than k_most_operators.
 // Fails (Partition::failure) when an operator cannot be placed; the sections stand all the same. Factors must be
 // positive.
 Partition make_partition(const OperatorGraph& graph, const PartitionOptions& options, const SectionCapacity& capacity);

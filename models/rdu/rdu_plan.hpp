@@ -41,8 +41,9 @@ struct RduSetup {
   std::int64_t replicas = 1;  // copies of the model, each of one process
   std::int64_t copies_per_node = 1;
   TensorParallel tensor_parallel = TensorParallel::none;
-  std::int64_t parts = 1;           // that share a copy: RDUs, or the halves of an RDU of two dies
+  std::int64_t parts = 1;           // that share a copy: RDUs, or their halves
   std::int64_t tiles_per_part = 1;  // tiles of an RDU that a part has
+  bool halves = false;              // parts are the dies of RDUs, which share the batch
   bool human_decision = false;      // a model-specific mapping file
   bool recompute = false;
   bool reduces_gradients = false;  // copies train one model; else each its own
@@ -78,14 +79,28 @@ struct CompiledGraph {
   bool traffic_hidden = false;     // off-chip bytes are taken to cost nothing, see compiled_by_hand
 };
 
+// Bytes over the ports of both memories, at the same time.
+struct TierBytes {
+  Bytes hbm;
+  Bytes ddr;
+};
+
 // Which kinds of memory stand in high-bandwidth memory; all false on chips without it.
 struct MemoryTiers {
   bool tensors_in_hbm = false;
   bool state_in_hbm = false;
   bool weights_in_hbm = false;
   bool cache_in_hbm = false;
-  // Whether sections of a graph type move their tensors, or the state that they update, over the port to DDR.
-  bool over_ddr(RduPhase phase) const { return !tensors_in_hbm || (phase >= RduPhase::gradient_norm && !state_in_hbm); }
+  // What a section of a graph type moves over each port. An update goes to where its state and its gradients stand.
+  TierBytes traffic(const SectionWork& work, RduPhase phase) const {
+    const bool update = phase >= RduPhase::gradient_norm;
+    const bool tensors = tensors_in_hbm && (!update || state_in_hbm);
+    const bool weights = update ? tensors : weights_in_hbm;
+    TierBytes bytes;
+    (tensors ? bytes.hbm : bytes.ddr) += work.read + work.written;
+    (weights ? bytes.hbm : bytes.ddr) += work.weights;
+    return bytes;
+  }
 };
 
 class CompiledGraphs;

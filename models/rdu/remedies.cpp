@@ -12,6 +12,7 @@
 #include "models/rdu/compile_graphs.hpp"
 #include "models/rdu/lowering_generation.hpp"
 #include "models/rdu/memory.hpp"
+#include "models/rdu/node.hpp"
 #include "models/rdu/serving.hpp"
 #include "models/rdu/step_time.hpp"
 #include "sim/plan/remedy_search.hpp"
@@ -94,7 +95,7 @@ double rate_of(const RduPlan& plan, const Candidate& candidate, const WorkloadSe
 
 class Changes {
  public:
-  explicit Changes(const RduPlan& plan) : plan_(plan), setup_(plan.setup) {}
+  Changes(const RduPlan& plan, const RemedyWording& wording) : plan_(plan), setup_(plan.setup), wording_(wording) {}
 
   std::vector<Change> all() {
     add_recomputation();
@@ -121,7 +122,7 @@ class Changes {
   void add_resources() {
     const ResourceFactors& now = setup_.factors;
     if (std::min({now.forward, now.backward, now.gradient_norm, now.optimizer}) >= 1) return;
-    add("resources", plan_.written.flag("resources-scaling-factors", "1 1 1"),
+    add("resources", plan_.written.flags({{"resources-scaling-factors", "1 1 1"}}),
         [](Candidate& c) { c.setup.factors = ResourceFactors(); });
   }
 
@@ -151,63 +152,73 @@ class Changes {
     const std::int64_t step = setup_.tensor_parallel == TensorParallel::batch ? setup_.parts : 1;
     for (std::int64_t batch = setup_.batch / 2; batch >= step; batch /= 2) {
       const std::int64_t whole = batch - batch % step;
-      add("batch", plan_.written.batch_text(whole), [whole](Candidate& c) { c.setup.batch = whole; });
+      add("batch", batch_text(whole), [whole](Candidate& c) { c.setup.batch = whole; });
     }
+  }
+
+  std::string batch_text(std::int64_t size) const {
+    if (wording_.key_decides) return fmt::format("{} = {}", wording_.batch_key, size);
+    return plan_.written.batch_text(size, wording_.batch_key);
   }
 
   // All tiles of each RDU unless the command says fewer; halves that shared the batch become one, too.
   void add_shared_weights() {
     if (!transformer()) return;
-    const ChipConstants& chip = plan_.constants.chip;
-    const SystemConstants& system = plan_.constants.system;
-    const bool halves = setup_.tensor_parallel == TensorParallel::batch && setup_.tiles_per_part < chip.tiles;
-    const bool said = plan_.written.num_tiles && !halves && !setup_.fused_generation;
-    const std::int64_t tiles = said ? setup_.tiles_per_part : chip.tiles;
+    const std::int64_t all = plan_.constants.chip.tiles;
+    const bool said = plan_.written.tiles > 0 && !setup_.fused_generation;
+    const std::int64_t tiles = said ? std::min(plan_.written.tiles, all) : all;
     const bool shares = setup_.tensor_parallel == TensorParallel::weight;
-    for (std::int64_t rdus = 1; rdus <= system.rdus; rdus *= 2) {
-      if (shares ? rdus <= setup_.parts : rdus == 1 && !halves) continue;
+    for (std::int64_t rdus = 1; rdus <= plan_.constants.system.rdus; rdus *= 2) {
+      if (shares ? rdus <= setup_.parts : rdus == 1 && !setup_.halves) continue;
       std::string problem;
       const auto share = rdus == 1 ? std::optional(plan_.model) : cut_weights(plan_.model, rdus, problem);
-      if (!share) continue;
-      const std::int64_t in_a_node = copies_of(rdus, tiles);
-      const std::int64_t copies = std::min(setup_.replicas, plan_.nodes * in_a_node);
-      add("shared weights", shared_text(rdus, copies), [=, share = *share](Candidate& c) {
-        c.setup.tensor_parallel = TensorParallel::weight;
-        c.setup.parts = rdus;
-        c.setup.tiles_per_part = tiles;
-        c.setup.replicas = copies;
-        c.setup.copies_per_node = std::min(c.setup.copies_per_node, in_a_node);
-        c.share = share;
-      });
+      if (share) add_shared_weights_of(rdus, tiles, *share);
     }
   }
 
-  // In a node.
-  std::int64_t copies_of(std::int64_t rdus, std::int64_t tiles) const {
-    return plan_.constants.system.rdus * plan_.constants.chip.tiles / (rdus * tiles);
+  void add_shared_weights_of(std::int64_t rdus, std::int64_t tiles, const TransformerDescription& share) {
+    Candidate shared{setup_, share};
+    shared.setup.tensor_parallel = TensorParallel::weight;
+    shared.setup.parts = rdus;
+    shared.setup.tiles_per_part = tiles;
+    shared.setup.halves = false;
+    const std::int64_t in_a_node = room_of_node(shared.setup, plan_.constants);
+    const std::int64_t copies = std::min(setup_.replicas, plan_.nodes * in_a_node);
+    if (copies < plan_.written.least_ranks) return;
+    add("shared weights", shared_text(rdus, copies), [=](Candidate& c) {
+      c.setup.tensor_parallel = TensorParallel::weight;
+      c.setup.parts = rdus;
+      c.setup.tiles_per_part = tiles;
+      c.setup.halves = false;
+      c.setup.replicas = copies;
+      c.setup.copies_per_node = std::min(c.setup.copies_per_node, in_a_node);
+      c.share = share;
+    });
   }
 
   std::string shared_text(std::int64_t rdus, std::int64_t copies) const {
     const WrittenForms& written = plan_.written;
-    std::string text = written.flag("tensor-parallel", "weight");
-    if (rdus > 1 || written.n_chips) text += " " + written.flag("n-chips", std::to_string(rdus));
-    if (rdus == 1 && written.n_chips) {
-      text += " " + written.flag("num-tiles", std::to_string(plan_.constants.chip.tiles));
-    }
+    std::vector<WrittenForms::Flag> flags = {{"tensor-parallel", "weight"}};
+    if (rdus > 1 || written.n_chips) flags.emplace_back("n-chips", std::to_string(rdus));
+    // One RDU that is asked for has half of its tiles otherwise.
+    const bool half = rdus == 1 && written.n_chips && written.tiles == 0 && !setup_.fused_generation;
+    if (half) flags.emplace_back("num-tiles", std::to_string(plan_.constants.chip.tiles));
+    const std::string text = written.flags(flags);
     return copies < setup_.replicas ? text + " and " + written.copies_text(copies) : text;
   }
 
   const RduPlan& plan_;
   const RduSetup& setup_;
+  const RemedyWording& wording_;
   std::vector<Change> changes_;
 };
 
 // With the longest sequences, alone or beside one other change; empty when none fit. The length halves from what it is,
 // to no less than what models are commonly trained on.
-std::string shorter_sequences(const RduPlan& plan, WorkloadSettings settings) {
+std::string shorter_sequences(const RduPlan& plan, const RemedyWording& wording, WorkloadSettings settings) {
   constexpr std::int64_t k_shortest = 512;
   const Candidate base{plan.setup, plan.share};
-  const std::vector<Change> changes = Changes(plan).all();
+  const std::vector<Change> changes = Changes(plan, wording).all();
   const auto rate = [&](const Candidate& candidate) { return rate_of(plan, candidate, settings); };
   for (std::int64_t length = settings.sequence_length / 2; length >= k_shortest; length /= 2) {
     settings.sequence_length = length;
@@ -221,11 +232,12 @@ std::string shorter_sequences(const RduPlan& plan, WorkloadSettings settings) {
 
 }  // namespace
 
-void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, bool length_is_default, Verdict& verdict) {
+void add_remedies(const RduPlan& plan, const WorkloadSettings& settings, const RemedyWording& wording,
+                  Verdict& verdict) {
   const auto rate = [&](const Candidate& candidate) { return rate_of(plan, candidate, settings); };
-  std::string remedy = best_change({plan.setup, plan.share}, Changes(plan).all(), true, rate);
+  std::string remedy = best_change({plan.setup, plan.share}, Changes(plan, wording).all(), true, rate);
   const bool sequences = plan.model.layers > 0 && plan.setup.run != RunMode::generation;
-  if (remedy.empty() && length_is_default && sequences) remedy = shorter_sequences(plan, settings);
+  if (remedy.empty() && wording.length_is_default && sequences) remedy = shorter_sequences(plan, wording, settings);
   if (remedy.empty()) remedy = "a smaller model: none of the changes tried, alone or in pairs, makes it fit";
   for (BrokenLimit& broken : verdict.broken) broken.remedy = remedy;
 }

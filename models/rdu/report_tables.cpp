@@ -87,7 +87,7 @@ Table phase_table(const RduPlan& plan) {
     std::int64_t unique = 0;
     std::array<std::int64_t, 3> bound{};
     double flop_count = 0;
-    Bytes bytes;
+    TierBytes bytes;
     Duration time;
     for (std::size_t i = 0; i < compiled.partition.sections.size(); ++i) {
       const RduSection& section = compiled.partition.sections[i];
@@ -96,15 +96,15 @@ Table phase_table(const RduPlan& plan) {
       if (section.program == i) ++unique;
       ++bound[static_cast<std::size_t>(compiled.times[i].bound)];
       flop_count += compiled.work[i].flop.in_base();
-      bytes += compiled.work[i].bytes();
+      const TierBytes moved = plan.tiers.traffic(compiled.work[i], phase);
+      bytes.ddr += moved.ddr;
+      bytes.hbm += moved.hbm;
       time += compiled.times[i].total;
     }
     if (sections == 0) continue;
     const auto count = [&](SectionBound what) { return bound[static_cast<std::size_t>(what)]; };
-    const bool over_ddr = plan.tiers.over_ddr(phase);
-    table.rows.push_back({std::string(phase_name(phase)), sections, unique, flop_count,
-                          over_ddr ? bytes.count() : std::int64_t{0}, over_ddr ? std::int64_t{0} : bytes.count(),
-                          in_s(time), count(SectionBound::compute), count(SectionBound::memory),
+    table.rows.push_back({std::string(phase_name(phase)), sections, unique, flop_count, bytes.ddr.count(),
+                          bytes.hbm.count(), in_s(time), count(SectionBound::compute), count(SectionBound::memory),
                           count(SectionBound::issue)});
   }
   return table;

@@ -1,9 +1,16 @@
 #include "models/rdu/resolve.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "models/rdu/compile_graphs.hpp"
+#include "models/rdu/partition.hpp"
 #include "models/rdu/rdu_keys.hpp"
 #include "models/rdu/resolve/resolution.hpp"
 #include "sim/config/key_spec.hpp"
@@ -12,6 +19,29 @@ namespace podsim::rdu {
 namespace {
 
 constexpr double k_most_bytes = 4e18;  // of one kind, so that sums fit 64 bits
+
+// The constant of the user that makes sections small; else the model is too large.
+void refuse_sections(Resolution& resolution, const TooManySections& error) {
+  static constexpr std::array k_weights = {"cost.section.resident_forward",
+                                           "cost.section.resident_backward",
+                                           "cost.section.resident_update",
+                                           "chip.tiles",
+                                           "chip.pmus",
+                                           "chip.pmu_memory"};
+  static constexpr std::array k_units = {"cost.section.operators"};
+  const std::span<const char* const> names =
+      error.fills == SectionFill::weights ? std::span<const char* const>(k_weights) : k_units;
+  for (const char* name : names) {
+    const std::optional<ConstantId> id = resolution.context.constants.find(name);
+    if (!id) continue;
+    const Constant& constant = resolution.context.constants[*id];
+    if (constant.confidence != "user") continue;
+    resolution.diagnostics.error(constant.place, name, fmt::format("{} {}", constant.text, error.what()),
+                                 "sections that hold more");
+    return;
+  }
+  resolution.too_large(fmt::format("its step {}", error.what()));
+}
 
 bool build_graphs(Resolution& resolution) {
   RduPlan& plan = *resolution.plan;
@@ -25,6 +55,9 @@ bool build_graphs(Resolution& resolution) {
   try {
     compile_graphs(plan, resolution.context.settings);
     return true;
+  } catch (const TooManySections& error) {
+    refuse_sections(resolution, error);
+    return false;
   } catch (const std::range_error& error) {
     resolution.too_large(error.what());
     return false;
@@ -49,6 +82,7 @@ std::unique_ptr<RduPlan> resolve_plan(FamilyContext& context, Diagnostics& diagn
   read_rules(resolution);
   check_slowdown(resolution);
   if (diagnostics.has_errors()) return nullptr;
+  warn_of_idle_settings(resolution);
   warn_of_idle_parts(resolution);
   fill_rates(*resolution.plan);
   if (!build_graphs(resolution)) return nullptr;

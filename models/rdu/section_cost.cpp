@@ -75,10 +75,14 @@ std::vector<Bytes> section_resident_bytes(const OperatorGraph& graph, const Part
 }
 
 SectionTime section_time(const SectionWork& work, double factor, const SectionRates& rates) {
+  return section_time(work.flop, work.bytes().size() / rates.memory, factor, rates);
+}
+
+SectionTime section_time(FlopCount products, Duration memory, double factor, const SectionRates& rates) {
   PODSIM_CHECK(factor > 0, "a resource factor is not positive");
   SectionTime time;
-  time.compute = work.flop / (rates.peak * (rates.efficiency * factor));
-  time.memory = work.bytes().size() / rates.memory;
+  time.compute = products / (rates.peak * (rates.efficiency * factor));
+  time.memory = memory;
   time.loads = rates.program_load + rates.argument_load;
   time.execute = std::max(time.compute, time.memory);
   time.total = std::max(rates.issue_interval, time.loads + time.execute);

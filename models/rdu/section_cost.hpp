@@ -51,6 +51,8 @@ struct SectionTime {
 
 // `factor` is the resource factor of the section's graph type.
 SectionTime section_time(const SectionWork& work, double factor, const SectionRates& rates);
+// The same where the traffic takes `memory`.
+SectionTime section_time(FlopCount products, Duration memory, double factor, const SectionRates& rates);
 std::vector<SectionTime> section_times(const Partition& partition, const std::vector<SectionWork>& work,
                                        const SectionRates& rates);
 

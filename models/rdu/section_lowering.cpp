@@ -79,13 +79,16 @@ void SectionLowering::add_part(SegmentBuilder& segment, const PartResources& par
   const OpId arguments = loaded(plan_.rates.argument_load, "argument load");
   const OpId done = segment.join("section done");
   segment.depend(arguments, done);
-  if (const Bytes bytes = graph.work[section].bytes(); bytes > Bytes()) {
-    const RouteId port = plan_.tiers.over_ddr(cut.phase) ? part.ddr_port : part.port;
+  const TierBytes bytes = plan_.tiers.traffic(graph.work[section], cut.phase);
+  const auto move = [&](RouteId port, Bytes size) {
+    if (size == Bytes()) return;
     const OpId moved =
-        segment.transfer(part.device, DeviceId::none(), port, bytes, CostCategory::off_chip_memory, "tensors");
+        segment.transfer(part.device, DeviceId::none(), port, size, CostCategory::off_chip_memory, "tensors");
     segment.depend(arguments, moved);
     segment.depend(moved, done);
-  }
+  };
+  move(part.port, bytes.hbm);
+  move(part.ddr_port, bytes.ddr);
   if (time.compute > Duration()) {
     CostVector cost;
     cost[category_of(graph, cut)] = slowed(time.compute, part.device);

@@ -44,15 +44,14 @@ Table table_of(const RduPlan& plan, const std::vector<std::size_t>& order) {
   for (const std::size_t i : order) {
     const RduSection& section = compiled.partition.sections[i];
     const SectionTime& time = compiled.times[i];
-    const std::int64_t bytes = compiled.work[i].bytes().count();
-    const bool over_ddr = plan.tiers.over_ddr(section.phase);
-    table.rows.push_back(
-        {static_cast<std::int64_t>(i), std::string(phase_name(section.phase)), section.name, time.total.in_base(),
-         std::string(word(time.bound)), static_cast<std::int64_t>(section.operators.size()),
-         100 * std::min(1.0, section.demand), memory_share_pct(resident[i], section, compiled.partition, capacity),
-         calls_per_step(plan.setup, section.phase), time.loads.in_base(), time.execute.in_base(),
-         std::max(0.0, (time.total - time.loads - time.execute).in_base()), compiled.work[i].flop.in_base(),
-         over_ddr ? bytes : std::int64_t{0}, over_ddr ? std::int64_t{0} : bytes});
+    const TierBytes bytes = plan.tiers.traffic(compiled.work[i], section.phase);
+    table.rows.push_back({static_cast<std::int64_t>(i), std::string(phase_name(section.phase)), section.name,
+                          time.total.in_base(), std::string(word(time.bound)),
+                          static_cast<std::int64_t>(section.operators.size()), 100 * std::min(1.0, section.demand),
+                          memory_share_pct(resident[i], section, compiled.partition, capacity),
+                          calls_per_step(plan.setup, section.phase), time.loads.in_base(), time.execute.in_base(),
+                          std::max(0.0, (time.total - time.loads - time.execute).in_base()),
+                          compiled.work[i].flop.in_base(), bytes.ddr.count(), bytes.hbm.count()});
   }
   return table;
 }

@@ -1,5 +1,7 @@
 #include "models/workloads/t5.hpp"
 
+#include <algorithm>
+
 #include "models/workloads/encoder_decoder.hpp"
 #include "models/workloads/shape_reader.hpp"
 
@@ -30,6 +32,15 @@ TransformerShape half_of(const ModelShape& shape, const std::string& layers) {
   return half;
 }
 
+// As Transformers spells them: an activation function, with a gate or without.
+std::vector<std::string> feed_forward_projections() {
+  const std::vector<std::string> activations = {"relu", "gelu",  "gelu_new", "gelu_fast", "quick_gelu",
+                                                "silu", "swish", "tanh",     "sigmoid",   "mish"};
+  std::vector<std::string> projections = activations;
+  for (const std::string& activation : activations) projections.push_back("gated-" + activation);
+  return projections;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> T5::architectures() const {
@@ -53,10 +64,13 @@ std::optional<ModelShape> T5::read(const Value& config, const Value& overrides, 
   reader.read({"vocab_size", {"vocab_size"}, defaults_.vocabulary});
   reader.read({"relative_buckets", {"relative_attention_num_buckets"}, 32});
   reader.read_flag("tie_word_embeddings", defaults_.tied);
-  const std::string projection = reader.read_word("feed_forward_proj", defaults_.gated ? "gated-gelu" : "relu");
+  const std::vector<std::string> projections = feed_forward_projections();
+  const auto usual = std::ranges::find(projections, defaults_.gated ? "gated-gelu" : "relu") - projections.begin();
+  const std::int64_t projection = reader.read_choice("feed_forward_proj", "feed_forward_proj", projections, usual);
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.dimensions["gated"] = projection.starts_with("gated-") ? 1 : 0;
+  shape.dimensions.erase("feed_forward_proj");
+  shape.dimensions["gated"] = projections[static_cast<std::size_t>(projection)].starts_with("gated-") ? 1 : 0;
   shape.name = family_ + ", " + std::to_string(layers) + " + " + std::to_string(decoder) + " layers, hidden " +
                std::to_string(hidden);
   return shape;

@@ -222,12 +222,11 @@ std::optional<ModelShape> Wav2Vec2::read(const Value& config, const Value& overr
   reader.read({"intermediate_size", {"intermediate_size"}, 3072});
   reader.read({"vocab_size", {"vocab_size"}, 32});
   read_audio_fields(reader);
-  const std::string norm = reader.read_word("feat_extract_norm", "group");
+  reader.read_choice("layer_norm_everywhere", "feat_extract_norm", {"group", "layer"}, 0);
   reader.read_labels();
   reader.check_divides("num_attention_heads", "hidden_size");
   if (!reader.good()) return std::nullopt;
   ModelShape shape = reader.take();
-  shape.dimensions["layer_norm_everywhere"] = norm == "layer" ? 1 : 0;
   shape.name = family_ + ", " + std::to_string(layers) + " layers, hidden " + std::to_string(hidden);
   return shape;
 }

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -156,22 +157,75 @@ class SimgridSimulator final : public SegmentSimulator {
     start_ = start;
     finish_ = finish;
     finished_ = 0;
-    if (&podsim_simgrid_clock != nullptr) podsim_simgrid_clock = 0;
-    base_ = s4u::Engine::get_clock();
-    ended_at_ = base_;
     pending_ = segment.predecessor_count;
     ready_time_.assign(segment.ops.size(), 0);
     if (mark_shared(segment)) flows_.resize(segment.ops.size());
+    const bool apart = std::count(shared_.begin(), shared_.end(), true) > k_most_flows;
+    if (apart) find_parts(segment);
+    roots_.clear();
     for (std::uint32_t i = 0; i < pending_.size(); ++i) {
-      if (pending_[i] == 0) ready_.push_back(i);
+      if (pending_[i] == 0) roots_.push_back(i);
     }
-    start_ready();
-    session_->engine().run();
-    ended_.clear();
+    if (apart) {
+      std::stable_sort(roots_.begin(), roots_.end(),
+                       [this](std::uint32_t a, std::uint32_t b) { return part_of(a) < part_of(b); });
+    }
+    for (std::size_t first = 0; first < roots_.size();) {
+      std::size_t last = first + 1;
+      while (last < roots_.size() && (!apart || part_of(roots_[last]) == part_of(roots_[first]))) ++last;
+      ready_.assign(roots_.begin() + static_cast<std::ptrdiff_t>(first),
+                    roots_.begin() + static_cast<std::ptrdiff_t>(last));
+      run_ready();
+      first = last;
+    }
     return finished_;
   }
 
  private:
+  // SimGrid 3.32 looks through a list of all activities for each that ends. Of a segment with more flows than this,
+  // parts that have neither a link nor an edge in common run one after the other, each from instant 0.
+  static constexpr std::ptrdiff_t k_most_flows = 200;
+
+  void run_ready() {
+    if (&podsim_simgrid_clock != nullptr) podsim_simgrid_clock = 0;
+    base_ = s4u::Engine::get_clock();
+    ended_at_ = base_;
+    start_ready();
+    session_->engine().run();
+    ended_.clear();
+  }
+
+  // Unites ops with their successors and with the others on their links.
+  void find_parts(const Segment& segment) {
+    parts_.resize(segment.ops.size());
+    std::iota(parts_.begin(), parts_.end(), 0U);
+    first_on_link_.assign(platform_->links().size(), k_nobody);
+    for (std::uint32_t i = 0; i < parts_.size(); ++i) {
+      for (std::uint32_t s = segment.successor_begin[i]; s < segment.successor_begin[i + 1]; ++s) {
+        unite(i, segment.successors[s].value());
+      }
+      if (!shared_[i]) continue;
+      for (const LinkId link : (*platform_)[segment.ops[i].route].links) {
+        std::uint32_t& first = first_on_link_[link.index()];
+        if (first == k_nobody) first = i;
+        unite(i, first);
+      }
+    }
+  }
+  void unite(std::uint32_t a, std::uint32_t b) {
+    a = part_of(a);
+    b = part_of(b);
+    parts_[std::max(a, b)] = std::min(a, b);
+  }
+  // The first op of the part.
+  std::uint32_t part_of(std::uint32_t op) {
+    while (parts_[op] != op) {
+      parts_[op] = parts_[parts_[op]];
+      op = parts_[op];
+    }
+    return op;
+  }
+
   struct Flow {
     SimgridSimulator* simulator = nullptr;
     std::uint32_t op = 0;
@@ -329,7 +383,11 @@ class SimgridSimulator final : public SegmentSimulator {
   std::vector<std::uint32_t> pending_;      // by op
   std::vector<std::int64_t> ready_time_;    // by op
   std::vector<std::uint32_t> ready_;
-  std::vector<Flow> flows_;  // by op; those of shared transfers are used
+  std::vector<std::uint32_t> roots_;
+  static constexpr std::uint32_t k_nobody = UINT32_MAX;
+  std::vector<std::uint32_t> parts_;          // by op: an earlier one of its part, or itself
+  std::vector<std::uint32_t> first_on_link_;  // by link
+  std::vector<Flow> flows_;                   // by op; those of shared transfers are used
   std::vector<s4u::CommPtr> ended_;
   double ended_at_ = 0;
 };

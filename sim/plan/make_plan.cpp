@@ -254,9 +254,19 @@ class PlanMaker {
       plan_.resolved.push_back(
           {"model." + member.key, std::to_string(member.value.as_integer()), origin_of(member.value.place())});
     }
+    warn_of_idle_dimensions(*overrides);
     keep_model(implied_head, resolved, told);
     read_settings(implied_head);
     return true;
+  }
+
+  // The kind of model has read all that it knows.
+  void warn_of_idle_dimensions(const Value& overrides) {
+    for (const Value::Member& member : overrides.members()) {
+      if (!member.value.is(Value::Kind::integer) || plan_.shape.dimensions.contains(member.key)) continue;
+      diagnostics_.warning(member.value.place(), "model." + member.key,
+                           fmt::format("has no effect: a {} model has no such dimension", plan_.shape.type));
+    }
   }
 
   // That the images a model was made for are large enough for it.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/diagnostics.hpp"
+
 namespace podsim {
 namespace {
 
@@ -63,16 +65,6 @@ std::string human_power(double value) {
                                           : fmt::format("{}", static_cast<float>(value));
 }
 
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  const std::size_t first = value < 0 ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3;) {
-    i -= 3;
-    digits.insert(i, 1, ',');
-  }
-  return digits;
-}
-
 std::size_t text_width(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -104,6 +96,72 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     }
     result += word;
     column += text_width(word);
+  }
+  return result;
+}
+
+namespace {
+
+// The first `width` columns.
+std::string_view first_columns(std::string_view text, std::size_t width) {
+  std::size_t end = 0;
+  for (std::size_t columns = 0; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
+    if (begins && columns++ == width) break;
+  }
+  return text.substr(0, end);
+}
+
+// The begin of a text that fits a line: up to the last of `breaks` in it, behind which a line may end.
+std::string_view line_of(std::string_view text, std::size_t width, std::string_view breaks) {
+  const std::string_view room = first_columns(text, width);
+  if (room.size() == text.size() || text[room.size()] == ' ') return room;
+  // A blank, unless it leaves more than half of the line empty.
+  const std::size_t blank = room.find_last_of(' ');
+  const bool at_blank = blank != std::string_view::npos && blank >= room.size() / 2;
+  const std::size_t last = at_blank ? blank : room.find_last_of(breaks);
+  return last == std::string_view::npos ? room : room.substr(0, last + 1);
+}
+
+std::vector<std::string> lines_at(std::string_view text, std::size_t first, std::size_t width,
+                                  std::string_view breaks) {
+  std::vector<std::string> lines;
+  while (text_width(text) > first) {
+    std::string_view line = line_of(text, first, breaks);
+    text.remove_prefix(line.size());
+    line = line.substr(0, line.find_last_not_of(' ') + 1);
+    lines.emplace_back(line);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    first = width;
+  }
+  if (!text.empty() || lines.empty()) lines.emplace_back(text);
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> broken_lines(std::string_view text, std::size_t width) {
+  return lines_at(text, width, width, " .,/_=");
+}
+
+std::string within_width(std::string_view text, std::size_t width) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = printable(std::string(text.substr(0, end)));
+    const std::size_t indent = std::min(line.find_first_not_of(' '), width / 2);
+    if (text_width(line) <= width) {
+      result += line;
+    } else {
+      const std::string_view content = std::string_view(line).substr(std::min(indent, line.size()));
+      const std::size_t room = width - indent;
+      const std::vector<std::string> lines = lines_at(content, room, room - 2, " ");
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        result += (i == 0 ? "" : "\n") + std::string(indent + (i == 0 ? 0 : 2), ' ') + lines[i];
+      }
+    }
+    if (end < text.size()) result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return result;
 }

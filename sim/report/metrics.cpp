@@ -193,6 +193,9 @@ constexpr std::array k_metrics = {
                "scatter of published measurements that no constant was fitted on"},
     MetricSpec{"interval.parts.share_pct", "%", "How much of the interval comes from one constant.",
                "100 x square of the correlation of its draws with those of log samples_per_s"},
+    MetricSpec{"assumed_constants_pct", "%",
+               "How much of the step rests on assumed constants; null where the native engine was asked for.",
+               "sum over rates, times and numbers of |change of log step / change of log constants|"},
     MetricSpec{"levers.throughput_pct", "%",
                "Change of the throughput with a tenth more of a resource or constant, or with the next value of a "
                "setting; null: it does not run.",

@@ -131,10 +131,6 @@ double percent_of(Bytes part, Bytes whole) {
   return percent_of(static_cast<double>(part.count()), static_cast<double>(whole.count()));
 }
 
-std::string counted(std::int64_t number, const std::string& word) {
-  return grouped(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 const MemoryReport* fullest_memory(const Report& report) {
   const MemoryReport* fullest = nullptr;
   for (const DeviceReport& device : report.devices) {
@@ -155,6 +151,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
         {"Throughput", throughput_text(*report.throughput) + (condition.empty() ? "" : "; only with " + condition)});
   }
   if (report.interval) lines.push_back({"Interval", interval_headline(report)});
+  if (const std::string assumed = assumed_line(report); !assumed.empty()) lines.push_back({"Assumed", assumed});
   if (report.engine) {
     lines.push_back(
         {"Step", fmt::format("{} for {} ({})", format_time(report.step_time),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/report/report.hpp"
+#include "sim/units/counts.hpp"
 
 namespace podsim {
 
@@ -33,8 +34,6 @@ std::string engine_line(const EngineFacts& engine);
 
 // "inter device".
 std::string spoken(CostCategory category);
-// "1 stage", "2 stages".
-std::string counted(std::int64_t number, const std::string& word);
 // 0 when `whole` is 0.
 double percent_of(double part, double whole);
 double percent_of(SimTime part, SimTime whole);

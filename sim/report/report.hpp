@@ -113,6 +113,7 @@ struct Report {
   std::vector<std::string> warnings;
   std::optional<IntervalReport> interval;  // where it was asked for
   std::vector<Lever> levers;               // the strongest first; empty: not looked for
+  std::optional<double> assumed_pct;       // of the step that rests on assumed constants; empty: not looked for
   std::vector<std::pair<std::string, std::vector<MemoryAccountEntry>>> account;  // memory by device, from the plan
 };
 

@@ -1,5 +1,5 @@
-// The report for people: first what matters, in at most twelve lines, then tables. At most 100 columns wide, except for
-// words that are longer. It holds no wall time, so that two equal runs print equal bytes.
+// The report for people: first what matters, in at most twelve lines, then tables. At most 100 columns wide. It holds
+// no wall time, so that two equal runs print equal bytes.
 
 #include <fmt/format.h>
 
@@ -274,7 +274,7 @@ std::string to_text(const Report& report) {
   for (const Table& table : report.tables) {
     if (table.view.empty()) text += to_text(table);
   }
-  return text + paragraphs_text("Warnings", report.warnings) + foot(report);
+  return within_width(text + paragraphs_text("Warnings", report.warnings) + foot(report));
 }
 
 std::string view_text(const Report& report, std::string_view name) {

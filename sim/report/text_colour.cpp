@@ -15,10 +15,11 @@ struct Word {
 };
 
 // Looked for in lines that stand under a heading, from the left.
-constexpr std::array k_words = {Word{"DOES NOT FIT", "\x1b[1;31m"}, Word{"DIFFERS", "\x1b[31m"},
-                                Word{"WRONG", "\x1b[31m"},          Word{"BELOW BOUND", "\x1b[31m"},
-                                Word{" over", "\x1b[31m"},          Word{"Verdict      fits", "\x1b[32m"},
-                                Word{"outside of it:", "\x1b[33m"}, Word{"warning:", "\x1b[33m"}};
+constexpr std::array k_words = {
+    Word{"DOES NOT FIT", "\x1b[1;31m"},       Word{"DIFFERS", "\x1b[31m"}, Word{"WRONG", "\x1b[31m"},
+    Word{"BELOW BOUND", "\x1b[31m"},          Word{"WORSE", "\x1b[31m"},   Word{"CHOSEN", "\x1b[32m"},
+    Word{"none meets the goals", "\x1b[31m"}, Word{" over", "\x1b[31m"},   Word{"Verdict      fits", "\x1b[32m"},
+    Word{"outside of it:", "\x1b[33m"},       Word{"warning:", "\x1b[33m"}};
 
 bool is_block(std::string_view text) {
   return text.starts_with("█") || text.starts_with("▌");

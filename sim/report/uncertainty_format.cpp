@@ -112,6 +112,13 @@ std::vector<std::string> lever_lines(const std::vector<Lever>& levers) {
   return lines;
 }
 
+std::string assumed_line(const Report& report) {
+  constexpr double k_much_pct = 10;
+  if (!report.assumed_pct || *report.assumed_pct <= k_much_pct || report.interval) return "";
+  return fmt::format("{} of the step rest on assumed constants: --interval tells how far it may be off",
+                     human_percent(*report.assumed_pct));
+}
+
 void write_uncertainty(JsonWriter& json, const Report& report) {
   json.key("interval");
   report.interval ? write_interval(json, *report.interval) : json.null();
@@ -128,6 +135,8 @@ void write_uncertainty(JsonWriter& json, const Report& report) {
     json.end_object();
   }
   json.end_array();
+  json.key("assumed_constants_pct");
+  report.assumed_pct ? json.value(*report.assumed_pct) : json.null();
 }
 
 }  // namespace podsim

@@ -15,10 +15,12 @@ std::string interval_headline(const Report& report);
 std::vector<std::string> interval_lines(const IntervalReport& interval);
 // The constants behind it.
 Table interval_table(const IntervalReport& interval);
-// The strongest levers, a line each: at most three that make the run faster, and what else there is to know.
+// The strongest levers, a line each: at most three that make the run faster.
 std::vector<std::string> lever_lines(const std::vector<Lever>& levers);
+// Where much of the step rests on assumed constants and no interval says what that means; else empty.
+std::string assumed_line(const Report& report);
 
-// The members "interval" (null without) and "levers".
+// The members "interval" (null without), "levers" and "assumed_constants_pct".
 void write_uncertainty(JsonWriter& json, const Report& report);
 
 }  // namespace podsim

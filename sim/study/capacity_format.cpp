@@ -120,13 +120,13 @@ std::vector<Shown> columns_of(const Capacity& capacity, const CapacityCosts& cos
 std::string table_of(const Capacity& capacity, const CapacityCosts& costs) {
   const std::vector<Shown> columns = columns_of(capacity, costs);
   TextTable table;
-  for (const Shown& column : columns) table.column(column.heading, column.align);
+  for (const Shown& column : columns) table.column(column.heading, column.align, Overflow::wrap);
   for (std::size_t r = 0; r < capacity.rows.size(); ++r) {
     std::vector<std::string> cells;
     for (const Shown& column : columns) cells.push_back(column.cells[r]);
     table.row(std::move(cells));
   }
-  return table.text(SIZE_MAX);
+  return table.blocks();
 }
 
 void add_section(const std::string& heading, const std::vector<std::string>& lines, std::string& text) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/core/json_writer.hpp"
+#include "sim/report/human.hpp"
 #include "sim/report/text_table.hpp"
 #include "sim/study/comparison.hpp"
 
@@ -23,12 +24,13 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-// Numbers with seven digits; the change beside them is of the whole ones.
+// Numbers with seven digits, the change beside them is of the whole ones; texts as far as they fit.
 std::string shortened(const std::string& text) {
+  constexpr std::size_t k_most = 20;
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number ? fmt::format("{:.7g}", number) : or_dash(text);
+  return is_number ? fmt::format("{:.7g}", number) : fit_width(or_dash(text), k_most);
 }
 
 std::string xml(const std::string& text) {
@@ -64,7 +66,7 @@ std::string summary_of(const Comparison& comparison) {
 
 std::string to_text(const Comparison& comparison, bool all) {
   TextTable table;
-  table.column("metric", Align::left);
+  table.column("metric", Align::left, Overflow::wrap);
   table.column("A", Align::right);
   table.column("B", Align::right);
   table.column("change", Align::right);
@@ -79,7 +81,7 @@ std::string to_text(const Comparison& comparison, bool all) {
     table.row({metric.name, shortened(metric.before), shortened(metric.after), change_text(metric),
                std::string(name(metric.verdict))});
   }
-  std::string text = table.text(SIZE_MAX);
+  std::string text = table.text();
   if (!all && details > k_most_details) {
     text += fmt::format("  … and {} more of single parts; --all shows them\n", details);
   }

@@ -88,7 +88,7 @@ class Search {
     forest.value = [this](std::size_t s, double rate, std::int64_t devices) { return value(s, rate, devices); };
     forest.judge = [this](std::size_t s, const std::vector<SearchSetting>& settings) { return judge(s, settings); };
     result_.tree = explore(forest, effort());
-    tell_equal_ones_once();
+    tell_alike_once();
     warn_of_idle_fixes();
     if (!result_.tree.best.empty()) fill_winner(result_.tree.best.front());
     return std::move(result_);
@@ -243,19 +243,21 @@ class Search {
     }
   }
 
-  // Twice as many as are told: some may be equal.
+  // More than are told: some are hardly different.
   SearchEffort effort() const {
+    constexpr std::size_t k_more = 3;
     SearchEffort effort = task_.effort;
-    effort.keep *= 2;
+    effort.keep *= k_more;
     return effort;
   }
 
-  void tell_equal_ones_once() {
+  void tell_alike_once() {
     std::vector<SearchPoint> told;
     for (SearchPoint& point : result_.tree.best) {
       const bool known = std::ranges::any_of(told, [&](const SearchPoint& other) {
-        return other.value == point.value && other.step_s == point.step_s && other.devices == point.devices &&
-               other.micro_batch == point.micro_batch && other.headroom_pct == point.headroom_pct;
+        return other.scenario == point.scenario && other.devices == point.devices &&
+               other.micro_batch == point.micro_batch &&
+               std::fabs(other.samples_per_s / point.samples_per_s - 1) < k_alike;
       });
       if (!known && told.size() < task_.effort.keep) told.push_back(std::move(point));
     }
@@ -329,7 +331,7 @@ class Search {
       }
       fill = std::max(fill, own);
     }
-    const Report report = evaluate_point(plan, engine_, run_);
+    const Report report = evaluate_point(plan, engine_, storage_);
     SearchPoint point = point_of(report, s);
     point.headroom_pct = 100 * (1 - fill);
     if (std::optional<BrokenLimit> limit = broken_limit(plan, point)) return broken(std::move(*limit));
@@ -456,7 +458,7 @@ class Search {
   const ConfigFiles& configs_;
   Engine engine_;
   PlanCache cache_;
-  PointStorage run_;
+  PointStorage storage_;
   SearchLimits limits_ = task_.limits;
   SearchResult result_;
 };

@@ -32,6 +32,9 @@ struct SearchLimits {
   double least_samples_per_s = 0;
 };
 
+// Configurations of one micro-batch on as many devices whose rates differ by less are told once.
+inline constexpr double k_alike = 1e-3;
+
 struct SearchTask {
   Experiment experiment;
   std::vector<std::string> systems;  // to try; empty: the experiment's own
@@ -48,7 +51,7 @@ struct SearchTask {
 // An experiment whose configurations are searched.
 struct SearchScenario {
   Experiment experiment;
-  std::string label;   // "bow-pod64, workload.sequence_length = 128"; empty: the only one
+  std::string label;   // "system-a, workload.sequence_length = 128"; empty: the only one
   std::string system;  // its name
   std::vector<SearchDimension> dimensions;
   std::vector<std::string> notes;

@@ -50,9 +50,18 @@ std::string head_of(const SearchResult& result) {
   return text;
 }
 
-// "+4.4 %".
-std::string change_text(double now, double before) {
-  return fmt::format("{:+.1f} %", 100 * (now / before - 1));
+// "+4.4 % against the 5,084 of the experiment as written".
+std::string against_text(const SearchPoint& now, const SearchPoint& before) {
+  constexpr double k_many = 2;
+  const double factor = now.samples_per_s / before.samples_per_s;
+  const std::string change =
+      factor < k_many ? fmt::format("{:+.1f} %", 100 * (factor - 1)) : fmt::format("{:.3g} times", factor);
+  std::string text = fmt::format("{} {} {} of the experiment as written", change,
+                                 factor < k_many ? "against the" : "the", human_number(before.samples_per_s));
+  if (now.global_batch != before.global_batch) {
+    text += fmt::format(", whose batch is {}", grouped(before.global_batch));
+  }
+  return text;
 }
 
 void add_line(std::string& text, const char* label, const std::string& content) {
@@ -85,9 +94,7 @@ std::string winner_text(const SearchResult& result) {
   if (!scenario.label.empty()) add_line(text, "Where", scenario.label);
   std::string rate = fmt::format("{} {}", human_number(best.samples_per_s), unit_of(result));
   if (scenario.written) {
-    rate += fmt::format(", {} against the {} of the experiment as written",
-                        change_text(best.samples_per_s, scenario.written->samples_per_s),
-                        human_number(scenario.written->samples_per_s));
+    rate += ", " + against_text(best, *scenario.written);
   } else {
     rate += "; the experiment as written does not run";
   }
@@ -96,7 +103,8 @@ std::string winner_text(const SearchResult& result) {
            fmt::format("{} for {} samples, on {} devices; MFU {}", human_long_time(best.step_s),
                        grouped(best.global_batch), grouped(best.devices), human_percent(best.mfu_pct)));
   if (best.latency_s) add_line(text, "Latency", human_long_time(*best.latency_s) + " of a request");
-  if (best.joules_per_sample) add_line(text, "Energy", human_number(*best.joules_per_sample) + " J for a sample");
+  if (best.joules_per_sample)
+    add_line(text, "Energy", human_number(*best.joules_per_sample) + " J for a sample, idle devices included");
   if (best.cost_per_sample) {
     constexpr double k_many = 1e6;
     add_line(text, "Cost",
@@ -141,11 +149,12 @@ std::vector<std::string> words_of(const std::string& text) {
 std::string words_beyond(const std::string& text, const std::string& other) {
   const std::vector<std::string> words = words_of(text);
   const std::vector<std::string> known = words_of(other);
+  const auto is_option = [](const std::string& word) { return word.starts_with('-'); };
   std::vector<std::string> beyond;
   for (std::size_t w = 0; w < words.size(); ++w) {
     if (std::ranges::count(known, words[w]) > 0) continue;
-    const bool of_option = w > 0 && !words[w].starts_with('-') && words[w - 1].starts_with('-');
-    beyond.push_back(of_option ? words[w - 1] + " " + words[w] : words[w]);
+    const bool named_before = w > 0 && is_option(words[w - 1]) && std::ranges::count(known, words[w - 1]) > 0;
+    beyond.push_back(!is_option(words[w]) && named_before ? words[w - 1] + " " + words[w] : words[w]);
   }
   return fmt::format("{}", fmt::join(beyond, " "));
 }
@@ -382,7 +391,9 @@ std::string to_text(const SearchResult& result) {
   if (result.winner) {
     text += winner_text(result);
     std::vector<SearchPoint> others(result.tree.best.begin() + 1, result.tree.best.end());
-    if (!others.empty()) text += points_text(result, "Runners-up", others, "differs from the best in");
+    if (!others.empty())
+      text += points_text(result, fmt::format("Runners-up, but for those alike within {:g} %", 100 * k_alike), others,
+                          "differs from the best in");
     if (result.tree.front.size() > 1) {
       text += points_text(result, "Throughput against devices", result.tree.front, "differs from the best in");
     }

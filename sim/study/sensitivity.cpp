@@ -250,6 +250,29 @@ std::vector<Lever> constant_levers(const Experiment& experiment, const Plan& pla
   return levers;
 }
 
+std::optional<double> assumed_share(const Experiment& experiment, const Plan& plan, VariedRuns& runs) {
+  constexpr double k_little = 1.01;
+  const std::array<std::vector<std::string_view>, 3> kinds = {
+      {{"bandwidth", "flop_rate", "clock"}, {"time", "cycles"}, {"number"}}};
+  const std::optional<double> base = rate_of(runs.run(experiment));
+  if (!base) return std::nullopt;
+  double share = 0;
+  for (const std::vector<std::string_view>& dimensions : kinds) {
+    Experiment changed = experiment;
+    for (const ConstantId id : plan.family_plan->constants_read()) {
+      const Constant& constant = plan.constants[id];
+      const bool varies = constant.confidence == "assumed" && !constant.whole && constant.base_value > 0;
+      if (!varies || std::ranges::find(dimensions, constant.dimension) == dimensions.end()) continue;
+      changed.varied.push_back({constant.name, constant.base_value * k_little});
+    }
+    if (changed.varied.empty()) continue;
+    const std::optional<double> rate = rate_of(runs.run(changed));
+    if (!rate) return std::nullopt;
+    share += 100 * std::abs(std::log(*rate / *base)) / std::log(k_little);
+  }
+  return share;
+}
+
 void sort_by_strength(std::vector<Lever>& levers) {
   const auto strength = [](const Lever& lever) { return lever.throughput_pct.value_or(0); };
   std::ranges::stable_sort(levers, [&](const Lever& a, const Lever& b) { return strength(a) > strength(b); });

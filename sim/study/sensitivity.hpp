@@ -5,6 +5,7 @@
 // and the native engine runs it again, so that what is hidden behind other work gains nothing. Nothing is planned anew;
 // constants and settings are, and their verdicts with them.
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,11 @@ std::vector<Lever> further_setting_levers(const Experiment& experiment, const Pl
 
 // Rates, clocks and memories of chip and system that the plan read, a tenth larger each.
 std::vector<Lever> constant_levers(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
+
+// How much of the step rests on assumed constants: Σ |∂ ln step / ∂ ln constants| in per cent, from a hundredth more of
+// all rates, all times and all plain numbers among them. Within each of the three, those that work against each other
+// cancel out. Empty: a run under such constants is not legal.
+std::optional<double> assumed_share(const Experiment& experiment, const Plan& plan, VariedRuns& runs);
 
 // The largest change of throughput first; then those that change the verdict alone.
 void sort_by_strength(std::vector<Lever>& levers);

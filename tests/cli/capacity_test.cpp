@@ -135,19 +135,19 @@ TEST_CASE("capacity: settings of one system in several numbers say which number"
 TEST_CASE("capacity: a system that cannot run or hold the experiment says why, and what would help") {
   const ExperimentFolder folder;
   const std::string job = "capacity bert-large-bow-pod16 --target-samples 1000000";
-  CHECK(contains(folder.podsim(job + " --systems bow-pod16,sn30").out,
+  CHECK(contains(one_line(folder.podsim(job + " --systems bow-pod16,sn30").out),
                  "software: \"poplar-popart\" is of family \"ipu\", system \"sn30\" is of family \"rdu\"; expected one "
-                 "of sambaflow-1.17, sambaflow-1.18\n"));
+                 "of sambaflow-1.17, sambaflow-1.18"));
   const CommandResult full = folder.podsim(job + " --set workload.micro_batch_size=64");
   CHECK(full.exit_code == 3);
   CHECK(contains(full.out, "does not fit: tile memory on ipu0 needs 1."));
-  CHECK(contains(full.out, " GiB, has 825.2 MiB; try workload.micro_batch_size = "));
+  CHECK(contains(one_line(full.out), " GiB, has 825.2 MiB; try workload.micro_batch_size = "));
 }
 
 TEST_CASE("capacity: users that each take a system are told of larger batches") {
   const ExperimentFolder folder;
-  CHECK(contains(folder.podsim("capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20").out,
-                 "\nWarnings\n  sn40l-8 serves 1 request at once, 100 users take 100 systems: a larger batch (in the "
+  CHECK(contains(one_line(folder.podsim("capacity llama-3-70b-sn40l-8 --users 100 --tokens-per-s 20").out),
+                 " Warnings sn40l-8 serves 1 request at once, 100 users take 100 systems: a larger batch (in the "
                  "compile command, where the experiment has one) takes fewer, "));
 }
 

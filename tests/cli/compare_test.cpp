@@ -179,8 +179,9 @@ TEST_CASE("compare: halves of layers placed apart made BERT-Large faster from ML
   CHECK(has(forward.out, "  the cycle is shorter by "));
   const std::size_t why = forward.out.find("  effect of ");  // the largest effect comes first
   REQUIRE(why != std::string::npos);
-  CHECK(forward.out.substr(why).starts_with(
-      "  effect of ipu.attention_layers_per_ipu, ipu.ffn_layers_per_ipu in place of ipu.layers_per_ipu: +6."));
+  CHECK(one_line(forward.out.substr(why))
+            .starts_with(
+                "effect of ipu.attention_layers_per_ipu, ipu.ffn_layers_per_ipu in place of ipu.layers_per_ipu: +6."));
   const CommandResult back = folder.compare("1.1.json 1.0.json");
   CHECK(back.exit_code == 1);
   CHECK(has(back.out, "  the cycle is longer by "));
@@ -204,7 +205,8 @@ TEST_CASE("compare: sweeps meet point by point") {
   const CommandResult slower = folder.compare("a.sqlite b.sqlite --tolerance 0.1%");
   CHECK(slower.exit_code == 1);
   CHECK(has(slower.out, "  samples_per_s, mean of 2 points"));
-  CHECK(has(slower.out, "  samples_per_s at ipu.gradient_accumulation_steps = 64, workload.micro_batch_size = 1"));
+  CHECK(has(one_line(slower.out),
+            " samples_per_s at ipu.gradient_accumulation_steps = 64, workload.micro_batch_size = 1"));
   CHECK(has(slower.out, "Why\n  input system.ipu_link.bandwidth: none -> \"16 GB/s\"\n\n"));
   CHECK(has(folder.compare("a.sqlite b.sqlite").out, "  ok\n"));  // less than 2 %
   CHECK(folder.compare("b.sqlite a.sqlite --tolerance 0.1%").exit_code == 0);

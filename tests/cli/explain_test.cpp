@@ -7,6 +7,7 @@
 
 #include "sim/config/value.hpp"
 #include "sim/report/metrics.hpp"
+#include "tests/support/experiment_folder.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/run_command.hpp"
 
@@ -130,10 +131,10 @@ TEST_CASE("explain: every controller of the loss scale is described, alone and w
     CHECK(has(key, std::string("\n  ") + mode + " "));
     CHECK(has(explain(mode).out, std::string("loss_scaling.mode = \"") + mode + "\": "));
   }
-  CHECK(explain("popart_als")
-            .out.starts_with("loss_scaling.mode = \"popart_als\": PopART: doubles or halves by the "
-                             "share of gradient values above an edge (experimental)\n  reads        "
-                             "loss_scaling.initial, loss_scaling.sdk_version, "));
+  CHECK(one_line(explain("popart_als").out)
+            .starts_with("loss_scaling.mode = \"popart_als\": PopART: doubles or halves by the "
+                         "share of gradient values above an edge (experimental) reads "
+                         "loss_scaling.initial, loss_scaling.sdk_version, "));
 }
 
 TEST_CASE("explain: columns of the critical path and the account of a memory are found as printed") {
@@ -192,8 +193,18 @@ TEST_CASE("explain: an operator may be several words, on the usual system") {
   CHECK_FALSE(has(result.out, "gradient"));
 }
 
+TEST_CASE("explain: a pooling is shown by direction, with what its fullest tile writes") {
+  const CommandResult result = explain("op pool 1x192x35x35 k3 s1 p1");
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.out, "What the fullest tile writes\n"));
+  // Sixteen halves together: twelve groups, each on twelve by nine tiles, which write three rows of four.
+  CHECK(has(result.out, "  forward                  16            1      1     3        4\n"));
+  CHECK(has(result.out, "  gradient "));
+  CHECK_FALSE(has(explain("op pool 1x192x7x7 k7 s7 p0").out, "What the fullest tile writes"));
+}
+
 TEST_CASE("explain: an operator whose temporaries exceed the proportion is told with a note") {
-  CHECK(has(explain("op matmul 1x100000000x1").out,
+  CHECK(has(one_line(explain("op matmul 1x100000000x1").out),
             "no plan of the product keeps its temporaries within the proportion (374.4 KiB of a tile)"));
 }
 

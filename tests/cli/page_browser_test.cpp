@@ -53,6 +53,13 @@ TEST_CASE("browser: the report of a pipelined training") {
   check_page(printed("run experiment.toml --engine native"), {8, 8});
 }
 
+TEST_CASE("browser: the report of 1,024 devices") {
+  if (no_browser()) return;
+  check_page(printed("run bert-large-mlperf-v2.0-bow-pod128 --set system=bow-pod256 --set system.nodes=4 --set "
+                     "ipu.replication_factor=128 --set ipu.gradient_accumulation_steps=24 --engine native"),
+             {8, 8});
+}
+
 TEST_CASE("browser: the report of a generation, section by section") {
   if (no_browser()) return;
   check_page(printed("run llama-3-70b-sn40l-8 --engine native"), {5, 4});

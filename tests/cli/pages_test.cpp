@@ -96,6 +96,18 @@ TEST_CASE("pages: a run of 128 devices stays below 3 MB, with every replica simu
   CHECK(contains(html, "Further devices, not shown: 112."));
 }
 
+TEST_CASE("pages: a run of 1,024 devices stays below 3 MB, folded or not") {
+  const ExperimentFolder folder;
+  const std::string run =
+      "run bert-large-mlperf-v2.0-bow-pod128 --set system=bow-pod256 --set system.nodes=4 --set "
+      "ipu.replication_factor=128 --set ipu.gradient_accumulation_steps=24 --engine native --quiet ";
+  for (const std::string how : {"", "--no-fold "}) {
+    const std::string html = printed(folder, run + how + "--format html");
+    CHECK(html.size() < 3'000'000);
+    CHECK(contains(html, " of 1,024 devices"));
+  }
+}
+
 TEST_CASE("pages: --out names the file after its format") {
   const ExperimentFolder folder;
   printed(folder, "check experiment.toml --format markdown --out reports");

@@ -131,7 +131,7 @@ TEST_CASE("program: list prints names one a line") {
   CHECK(podsim_run("list engines").out == "native\nsimgrid\n");
   CHECK(podsim_run("list formats").out == "csv\nhtml\njson\nmarkdown\ntext\n");
   CHECK(podsim_run("list verbs").out ==
-        "run\ncheck\nsweep\nsearch\ncapacity\ncompare\nvalidate\nloss-scale\nlist\nexplain\nhelp\n");
+        "run\ncheck\nsweep\nsearch\ncapacity\ncompare\nvalidate\ncalibrate\nloss-scale\nlist\nexplain\nhelp\n");
   const CommandResult models = podsim_run("list models");
   CHECK(models.exit_code == 0);
   CHECK(has("\n" + models.out, "\nbert-large-uncased\n"));

@@ -260,7 +260,7 @@ TEST_CASE("sweep show: best points, front and table of a database") {
   CHECK(
       best.out.starts_with("sweep.sqlite: 12 rows of 12 points\n  ok             12\n  3 points run again on simgrid"));
   CHECK(contains(best.out, "\nBest by samples_per_s\n"));
-  CHECK(contains(best.out, "\n     11                               12                    80 GB/s"));
+  CHECK(contains(best.out, "\n     11                               12  80 GB/s "));
   const CommandResult front = folder.podsim("sweep show sweep.sqlite --pareto samples_per_s,step_time_s");
   CHECK(contains(front.out, "\nPareto front of samples_per_s and step_time_s\n"));
   const CommandResult table = folder.podsim(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/program/builder.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/random_program.hpp"
 
@@ -132,6 +133,37 @@ TEST_CASE("engines: agree on many flows over few links") {
 
 TEST_CASE("engines: agree on large random programs") {
   compare(4000, 6, {24, 40, 2, 600});
+}
+
+TEST_CASE("engines: agree on a thousand flows over links that have nothing to do with each other") {
+  constexpr std::uint32_t k_hops = 300;
+  test::RandomCase rings;
+  for (std::uint32_t i = 0; i < k_hops; ++i) {
+    rings.platform.add(Device{"device" + std::to_string(i)});
+    const LinkId link = rings.platform.add(Link{"hop" + std::to_string(i), bytes_per_second(1e9 + 1e6 * i)});
+    rings.platform.add(Route{"hop" + std::to_string(i), {link}, SimTime(1000 * (i % 3))});
+  }
+  ProgramBuilder builder;
+  SegmentBuilder round = builder.segment("round");
+  CostVector work;
+  work[CostCategory::compute] = SimTime(777'000);
+  for (std::uint32_t i = 0; i < k_hops; ++i) {
+    const DeviceId from(i);
+    const DeviceId to((i + 1) % k_hops);
+    OpId last = round.local(from, work, "work");
+    for (std::uint32_t flow = 0; flow < 4; ++flow) {
+      const OpId sent =
+          round.transfer(from, to, RouteId(i), Bytes(1000 + 100 * (flow + i % 7)), CostCategory::collective, "chunk");
+      if (flow % 2 == 1) round.depend(last, sent);
+      last = sent;
+    }
+  }
+  const SegmentId id = builder.add(std::move(round));
+  rings.program = std::move(builder).build({id});
+  verify(rings.program, rings.platform);
+  Engine native = make_engine("native");
+  Engine reference = make_engine("simgrid", test::build_dir());
+  check_agreement(native, reference, rings);
 }
 
 TEST_CASE("engines: agree on two thousand random programs") {

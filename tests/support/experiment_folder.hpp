@@ -18,6 +18,14 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// A text without its line ends: as it reads, wherever lines were broken at blanks.
+inline std::string one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 class ExperimentFolder {
  public:
   // BERT-Large on a Pod16, four replicas of four IPUs: it fits.

@@ -481,7 +481,7 @@ TEST_CASE("ipu config: every key acts on something, is checked, or stands among 
 }
 
 TEST_CASE("ipu config: every key has a summary and a source") {
-  CHECK(ipu_config_keys().size() == 49);
+  CHECK(ipu_config_keys().size() == 50);
   for (const KeySpec& spec : ipu_config_keys()) {
     CAPTURE(spec.path);
     CHECK_FALSE(spec.summary.empty());

@@ -126,6 +126,9 @@ TEST_CASE("operators: a pooling is its planned directions") {
   const Cycles forward = planner.plan(pooling_forward(window, 2)).cost.total();
   const Cycles gradient = planner.plan(pooling_gradient(window, 2)).cost.total();
   CHECK(cost_of("pool 1x64x147x147 k3 s2 p0 inference").cost.total() == forward);
+  REQUIRE(cost_of("pool 1x64x147x147 k3 s2 p0").poolings.size() == 2);
+  CHECK(cost_of("pool 1x64x147x147 k3 s2 p0").poolings[1].plan.cost.total() == gradient);
+  CHECK(cost_of("pool 1x64x7x7 k7 s7 p0").poolings.empty());
   CHECK(cost_of("pool 1x64x147x147 k3 s2 p0").cost.total().in_base() ==
         doctest::Approx((forward + gradient).in_base()));
 }

@@ -207,6 +207,15 @@ TEST_CASE("plan: a sequence is no longer than the model's positions, masked toke
   CHECK(problems({"model.max_position_embeddings=1024", "workload.sequence_length=1024"}) == "");
 }
 
+TEST_CASE("plan: a dimension that a kind of model does not have is warned about") {
+  for (const char* dimension : {"rows", "elements", "in_channels", "init_features"}) {
+    CHECK(problems({std::string("model.") + dimension + "=3"}) ==
+          std::string("command line: warning: model.") + dimension +
+              ": has no effect: a bert model has no such dimension\n");
+  }
+  CHECK(problems({"model.vocab_size=1000"}) == "");
+}
+
 TEST_CASE("plan: settings without effect are warned about") {
   CHECK(problems({"model.head=question-answering", "workload.masked_tokens=20"}) ==
         "command line: warning: workload.masked_tokens: has no effect: a \"question-answering\" head has no masked "

@@ -149,6 +149,24 @@ TEST_CASE("rdu compile checks: a batch is shared evenly by the RDUs of batch mod
   });
 }
 
+TEST_CASE("rdu compile checks: RDUs in batch mode and the halves of each share a batch together") {
+  const std::string flags = " --num-tiles 8 --tensor-parallel batch --n-chips ";
+  const auto told = [](const char* batch, const char* halves, const char* chips, const char* multiple) {
+    return std::string("c:1:24: -b: a batch of ") + batch + " cannot be shared by the " + halves + " halves of " +
+           chips + " RDUs; expected a multiple of " + multiple + ", or of " + chips + " with --num-tiles 4\n";
+  };
+  check_cases({
+      {"-b 4" + flags + "2", sn30(), ""},
+      {"-b 6" + flags + "2", sn30(), told("6", "4", "2", "4")},
+      {"-b 2" + flags + "2", sn30(), told("2", "4", "2", "4")},
+      {"-b 4" + flags + "4", sn30(), told("4", "8", "4", "8")},
+      {"-b 3" + flags + "2", sn30(), told("3", "4", "2", "4")},
+      {"-b 6 --num-tiles 4 --tensor-parallel batch --n-chips 2", sn30(), ""},
+      {"-b 7 --num-tiles 4 --tensor-parallel batch --n-chips 2", sn30(),
+       "c:1:24: -b: a batch of 7 cannot be shared by 2 RDUs; expected a multiple of 2\n"},
+  });
+}
+
 TEST_CASE("rdu compile checks: case 5, SN30 shares the batch between its halves unless four tiles are asked for") {
   const std::string odd =
       "c:1:24: -b: a batch of 3 is odd, but SN30 shares it between the two halves of an RDU; expected an even batch, "

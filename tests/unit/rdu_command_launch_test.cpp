@@ -131,9 +131,9 @@ TEST_CASE("rdu launch: the environment is known by name") {
 
 TEST_CASE("rdu launch: what cannot be counted is refused") {
   const std::vector<Case> cases{
-      {"mpirun -np ${NP}" + k_run, "l:1:12: -np: the variable NP has no value; expected one in define.NP\n"},
+      {"mpirun -np ${NP}" + k_run, "l:1:12: -np: the variable NP has no value; expected one in rdu.define.NP\n"},
       {"mpirun -np <NUM_PROCESSES>" + k_run,
-       "l:1:12: -np: the variable NUM_PROCESSES has no value; expected one in define.NUM_PROCESSES\n"},
+       "l:1:12: -np: the variable NUM_PROCESSES has no value; expected one in rdu.define.NUM_PROCESSES\n"},
       {"mpirun -np many" + k_run, "l:1:12: -np: \"many\" is no count; expected 1 to 1000000\n"},
       {"srun -n 0" + k_run, "l:1:9: -n: \"0\" is no count; expected 1 to 1000000\n"},
       {"srun -N 2 --ntasks-per-node 8 -n 17" + k_run,

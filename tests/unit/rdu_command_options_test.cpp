@@ -188,12 +188,12 @@ TEST_CASE("rdu options: resource factors are three or four shares") {
 TEST_CASE("rdu options: an unset variable is named where its value is needed, and once for all where it is not") {
   check_cases({
       {"-b ${BS} --num-tiles $T --pef-name=x_$BS --output-folder ${OUT} --data $2 --in-width=${2}",
-       "c:1:24: -b: the variable BS has no value; expected one in define.BS\n"
-       "c:1:42: --num-tiles: the variable T has no value; expected one in define.T\n"
-       "c:1:106: --in-width: the variable 2 has no value; expected one in define.\"2\"\n"
+       "c:1:24: -b: the variable BS has no value; expected one in rdu.define.BS\n"
+       "c:1:42: --num-tiles: the variable T has no value; expected one in rdu.define.T\n"
+       "c:1:106: --in-width: the variable 2 has no value; expected one in rdu.define.\"2\"\n"
        "c:1:1: warning: command: without effect on what is simulated: --data\n"
        "c:1:1: warning: command: without a value, where none is needed: OUT\n"},
-      {"--arch ${ARCH}", "c:1:28: --arch: the variable ARCH has no value; expected one in define.ARCH\n"},
+      {"--arch ${ARCH}", "c:1:28: --arch: the variable ARCH has no value; expected one in rdu.define.ARCH\n"},
       {"--log-level $L",
        "c:1:1: warning: command: without effect on what is simulated: --log-level\n"
        "c:1:1: warning: command: without a value, where none is needed: L\n"},

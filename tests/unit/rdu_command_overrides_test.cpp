@@ -129,7 +129,7 @@ TEST_CASE("rdu overrides: what Hydra would refuse is reported") {
       {"samba_compile.optim_level=o2",
        "c:1:67: samba_compile.optim_level: unknown value \"o2\"; expected o0, o1 or o3; did you mean \"o0\"?\n"},
       {"training.batch_size=${BS}",
-       "c:1:61: training.batch_size: the variable BS has no value; expected one in define.BS\n"},
+       "c:1:61: training.batch_size: the variable BS has no value; expected one in rdu.define.BS\n"},
       {"training.dataset=/d ~training.seed",
        "c:1:1: warning: command: without effect on what is simulated: training.dataset, ~training.seed\n"},
   };

@@ -99,7 +99,7 @@ TEST_CASE("rdu words: each word of a published style of command has its owner") 
   for (const Case& c : k_cases) {
     CAPTURE(c.about);
     Diagnostics diagnostics;
-    const std::vector<CommandLine> lines = read_script(c.text, {"c", 1, 1}, {}, diagnostics);
+    const std::vector<CommandLine> lines = read_script(c.text, {"c", 1, 1}, {}, diagnostics).lines;
     REQUIRE(lines.size() == 1);
     CHECK(owners_of(lines[0]) == c.owners);
     CHECK(unset_in(lines[0]) == c.unset);
@@ -126,7 +126,7 @@ TEST_CASE("rdu words: defines fill every variable of a command") {
   for (const Case& c : k_cases) {
     CAPTURE(c.about);
     Diagnostics diagnostics;
-    const std::vector<CommandLine> lines = read_script(c.text, {"c", 1, 1}, defines, diagnostics);
+    const std::vector<CommandLine> lines = read_script(c.text, {"c", 1, 1}, defines, diagnostics).lines;
     REQUIRE(lines.size() == 1);
     CHECK(owners_of(lines[0]) == c.owners);
     CHECK(unset_in(lines[0]).empty());

@@ -5,84 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "models/rdu/memory.hpp"
-#include "models/rdu/rdu_plan.hpp"
-#include "tests/support/run_experiment.hpp"
+#include "models/rdu/written_forms.hpp"
+#include "tests/support/rdu_remedy.hpp"
 
 using namespace podsim;
 using namespace podsim::test;
 
 namespace {
 
-struct Scene {
-  std::string machine;  // top-level keys
-  std::string model;    // config
-  std::string compile;
-  std::string workload = "";
-  std::string rdu = "";
-
-  std::string toml() const {
-    return machine + "[model]\nconfig = \"" + model + "\"\n[workload]\n" + workload + "[rdu]\ncompile = \"" + compile +
-           "\"\n" + rdu;
-  }
-};
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
-// Puts "--flag value…" into a command, in place of what it has of that flag.
-void set_flag(std::string& command, const std::string& flag, const std::string& values) {
-  const std::size_t begin = command.find(" " + flag + " ");
-  if (begin != std::string::npos) {
-    std::size_t end = command.find(" -", begin + 1);
-    if (end == std::string::npos) end = command.size();
-    command.erase(begin, end - begin);
-  }
-  command += " " + flag + values;
-}
-
-// A change in the words of a remedy: "--flags of the command", "-b 8 in both commands", "section.key = value".
-void apply(const std::string& change, Scene& scene, std::vector<std::string>& overrides) {
-  if (!change.starts_with("-")) {
-    std::string assignment = change;
-    assignment.replace(assignment.find(" = "), 3, "=");
-    overrides.push_back(assignment);
-    return;
-  }
-  const std::vector<std::string> words = words_of(change.substr(0, change.find(" in both")));
-  for (std::size_t i = 0; i < words.size();) {
-    const std::string& flag = words[i++];
-    std::string values;
-    while (i < words.size() && !words[i].starts_with("-")) values += " " + words[i++];
-    set_flag(scene.compile, flag, values);
-  }
-}
-
-std::string remedy_of(const Scene& scene) {
-  const Plan plan = plan_of(scene.toml());
-  const Verdict verdict = plan.family->verdict(plan, true);
-  REQUIRE_FALSE(verdict.fits());
-  for (const BrokenLimit& broken : verdict.broken) CHECK(broken.remedy == verdict.broken.front().remedy);
-  return verdict.broken.front().remedy;
-}
-
-bool fits_with(Scene scene, const std::string& remedy) {
-  std::vector<std::string> overrides;
-  for (std::size_t at = 0; at < remedy.size();) {
-    const std::size_t end = std::min(remedy.find(" and ", at), remedy.size());
-    apply(remedy.substr(at, end - at), scene, overrides);
-    at = end + 5;
-  }
-  CAPTURE(scene.compile);
-  const Plan plan = plan_of(scene.toml(), overrides);
-  return plan.family->verdict(plan, false).fits();
+bool fits_with(const RduScene& scene, const std::string& remedy) {
+  return verdict_of(with_remedy(scene, remedy)).fits();
 }
 
 const std::string k_sn30 = "system = \"sn30\"\nsoftware = \"sambaflow-1.18\"\n";
@@ -92,7 +24,7 @@ const std::string k_compile = "python app.py compile --pef-name=p";
 
 TEST_CASE("rdu remedies: each that is named makes the plan fit") {
   struct Case {
-    Scene scene;
+    RduScene scene;
     std::string remedy;
   };
   const Case cases[] = {
@@ -125,7 +57,7 @@ TEST_CASE("rdu remedies: each that is named makes the plan fit") {
 
 // The default is all positions of the model: 131,072.
 TEST_CASE("rdu remedies: a default sequence length is shortened where nothing else helps") {
-  const Scene scene{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16"};
+  const RduScene scene{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16"};
   const std::string remedy = remedy_of(scene);
   CHECK(remedy == "workload.sequence_length = 512 and --tensor-parallel weight --n-chips 8");
   CHECK(fits_with(scene, remedy));
@@ -133,25 +65,72 @@ TEST_CASE("rdu remedies: a default sequence length is shortened where nothing el
 
 TEST_CASE("rdu remedies: where nothing helps this is said") {
   // A length that is written is not changed.
-  const Scene written{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16", "sequence_length = 131072\n"};
+  const RduScene written{k_sn30, "llama-3.1-405b", k_compile + " -o3 -b 16", "sequence_length = 131072\n"};
   CHECK(remedy_of(written) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
-  const Scene scene{k_sn30, "llama-3.1-405b\"\nnum_hidden_layers = 600 # \"", k_compile + " -o1 -b 2"};
+  const RduScene scene{k_sn30, "llama-3.1-405b\"\nnum_hidden_layers = 600 # \"", k_compile + " -o1 -b 2"};
   CHECK(remedy_of(scene) == "a smaller model: none of the changes tried, alone or in pairs, makes it fit");
+}
+
+// Tiles, RDUs, and who decides the batch stand in the words of the user: what is told must say all of it.
+TEST_CASE("rdu remedies: what is told holds where a command says a part") {
+  const std::string sn40l = "system = \"sn40l-16\"\n";
+  struct Case {
+    RduScene scene;
+    std::string remedy;
+  };
+  const Case cases[] = {
+      // Half of the tiles stay half.
+      {{sn40l, "llama-2-70b", "python a.py compile -b 2048 -o3 --num-tiles 4 --tensor-parallel batch --n-chips 4"},
+       "-b 4 and --tensor-parallel weight --n-chips 4"},
+      // A micro-batch must divide the batch.
+      {{k_sn30, "gpt2-xl", k_compile + " -o3 --num-tiles 4 -b 256 --microbatch-size 128"},
+       "-b 64 --microbatch-size 64"},
+      // Requests are a key of the experiment.
+      {{"system = \"sn40l-8\"\n", "llama-3-70b", k_compile + " --inference --tensor-parallel weight --n-chips 8",
+        "mode = \"generation\"\nbatch_size = 65536\ninput_tokens = 512\noutput_tokens = 512\n"},
+       "workload.batch_size = 8192"},
+      // As many ranks as before do not find room.
+      {{k_sn30, "llama-2-70b", k_compile + " -o1 -b 2 --max_seq_length 4096 --data-parallel -ws 2", "", "",
+        "mpirun -np 8 python app.py run -b 2 --max_seq_length 4096 --data-parallel --pef=out/p/p.pef"},
+       "--tensor-parallel weight --n-chips 2 and 4 ranks in the launch command"},
+      // Without a command one is written.
+      {{k_sn30, "llama-2-70b", "", "micro_batch_size = 2\n"},
+       "rdu.compile = \"python app.py compile "
+       "--tensor-parallel weight --n-chips 2\""},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.scene.toml());
+    const std::string remedy = remedy_of(one.scene);
+    CHECK(remedy == one.remedy);
+    CHECK(fits_with(one.scene, remedy));
+  }
 }
 
 TEST_CASE("rdu remedies: changes are told in the words of the commands") {
   rdu::WrittenForms written;
-  CHECK(written.flag("n-chips", "2") == "--n-chips 2");
+  CHECK(written.flags({{"tensor-parallel", "weight"}, {"n-chips", "2"}}) == "--tensor-parallel weight --n-chips 2");
   CHECK(written.batch_text(8) == "workload.micro_batch_size = 8");
   CHECK(written.copies_text(4) == "rdu.replicas = 4");
-  written.batch = "--batch-size";
+  written.batch = {"--batch-size", 16, ""};
   written.batch_at_run = true;
   written.ranks = true;
   CHECK(written.batch_text(8) == "--batch-size 8 in both commands");
+  CHECK(written.batch_text(8, "workload.micro_batch_size") ==
+        "--batch-size 8 in both commands and workload.micro_batch_size = 8");
+  CHECK(written.copies_text(1) == "1 rank in the launch command");
   CHECK(written.copies_text(4) == "4 ranks in the launch command");
-  written.overrides = true;
-  written.batch = "training.batch_size";
-  written.batch_at_run = false;
-  CHECK(written.flag("n-chips", "2") == "samba_compile.n_chips=2");
-  CHECK(written.batch_text(8) == "training.batch_size=8");
+  written.micro_batch = {"-mb", 8, ""};
+  written.per_device = {"--per_device_train_batch_size", 16, ""};
+  CHECK(written.batch_text(8) == "--batch-size 8 --per_device_train_batch_size 8 in both commands");
+  CHECK(written.batch_text(4) == "--batch-size 4 -mb 4 --per_device_train_batch_size 4 in both commands");
+  rdu::WrittenForms zoo;
+  zoo.overrides = true;
+  zoo.batch = {"training.batch_size", 16, ""};
+  CHECK(zoo.flags({{"n-chips", "2"}}) == "samba_compile.n_chips=2");
+  CHECK(zoo.flags({{"resources-scaling-factors", "1 1 1"}}) == "samba_compile.resources_scaling_factors=[1,1,1]");
+  CHECK(zoo.batch_text(8) == "training.batch_size=8");
+  rdu::WrittenForms none;
+  none.command = false;
+  none.mode_flag = "--inference";
+  CHECK(none.flags({{"n-chips", "2"}}) == "rdu.compile = \"python app.py compile --inference --n-chips 2\"");
 }

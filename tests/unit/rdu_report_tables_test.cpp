@@ -126,14 +126,3 @@ TEST_CASE("rdu tables: a slow device has a row of its own, each row sums to the 
   const std::size_t loads = column_of(tiles, "program_load_pct");
   CHECK(number_in(tiles.rows[1][loads]) == doctest::Approx(1.5 * number_in(tiles.rows[0][loads])));
 }
-
-TEST_CASE("rdu tables: that a mapping by hand hides all traffic is told as assumed") {
-  const auto notes = [](const std::string& more) {
-    const Plan plan = plan_of(gpt2("-o3 -b 16 --num-tiles 4", more), {"workload.recompute=true"});
-    return plan.family->notes(plan);
-  };
-  CHECK(notes("").empty());
-  CHECK(notes("mapping_quality = \"human-decision\"\n") ==
-        std::vector<std::string>{"a mapping made by hand is taken to hide all off-chip traffic behind products: "
-                                 "assumed, two published runs of one model show no more"});
-}

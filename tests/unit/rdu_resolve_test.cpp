@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ TEST_CASE("rdu section: values that no run can have are refused") {
         "model.config: the operators of a vit are not known for RDUs; expected a model of type gpt2, llama, mistral, "
         "bert, roberta or unet");
   tells(training(k_half, "replicas = 17\n"), {},
-        "rdu.replicas: 17 of 4 tiles each need 68 tiles; 1 node of sn30 have 64; expected at most 16, or more in "
+        "rdu.replicas: 17 of 4 tiles each need 68 tiles; 1 node of sn30 has 64; expected at most 16, or more in "
         "system.nodes");
   tells(training(k_half), {"system.slowdown.rdu9=2"},
         "system.slowdown.rdu9: no such device; expected such as rdu0-tiles0-3");
@@ -103,8 +104,76 @@ TEST_CASE("rdu section: a batch that halves cannot share is told once, with what
   CHECK(problems_of(training(compile)).find("does not divide") == std::string::npos);
   const std::string bare = "system = \"sn30\"\n[model]\nconfig = \"gpt2\"\n";
   tells(bare, {},
-        "rdu.compile: is missing: without it the 2 halves of an RDU share a batch of 1; expected a compile command "
+        "rdu.compile: is missing: without it the two halves of an RDU share a batch of 1; expected a compile command "
         "that says -b and --num-tiles, or workload.micro_batch_size = 2");
+}
+
+TEST_CASE("rdu section: shares of a batch are refused for every model, wherever the batch is said") {
+  const std::string shared = "python app.py compile --num-tiles 8 --tensor-parallel batch --n-chips 4 --pef-name=p";
+  for (const char* model : {"model.config=\"gpt2\"", "model.config=\"unet\"", "model.config=\"bert-base-uncased\""}) {
+    CAPTURE(model);
+    const std::string why = "a batch of 4 cannot be shared by the 8 halves of 4 RDUs; expected a multiple of 8, or ";
+    tells(training(shared + " -b 4"), {model}, "-b: " + why + "of 4 with --num-tiles 4");
+    tells(training(shared), {model, "workload.micro_batch_size=4"},
+          "workload.micro_batch_size: " + why + "4 tiles of each RDU");
+  }
+  // 8 samples are one for each half: the work of all is that of the batch.
+  const Plan plan = plan_of(training(shared + " -b 8"));
+  const Plan alone = plan_of(training("python app.py compile -b 1 --num-tiles 4 --pef-name=p"));
+  const StepFacts facts = plan.family->step_facts(plan);
+  CHECK(facts.global_batch == 8);
+  CHECK(facts.model_flop / alone.family->step_facts(alone).model_flop == doctest::Approx(8));
+}
+
+TEST_CASE("rdu section: what cannot be read breeds no problems about what follows from it") {
+  const auto only = [](const std::string& flags, const std::string& problem) {
+    const std::string problems = problems_of(training("python app.py compile --pef-name=p " + flags));
+    CAPTURE(problems);
+    CHECK(problems.find(problem) != std::string::npos);
+    CHECK(std::count(problems.begin(), problems.end(), '\n') == 1);
+  };
+  only("-b $BS --num-tiles 8", "-b: the variable BS has no value; expected one in rdu.define.BS");
+  only("-b 0 --num-tiles 8", "-b: 0 is out of range; expected at least 1");
+  only("-b -4 --num-tiles 8", "-b: -4 is out of range; expected at least 1");
+  only("-b 1e3 --num-tiles 8", "-b: \"1e3\" is no whole number; expected a whole number");
+  only("-b 2 --num-tiles 8 --tensor-parallel bach --n-chips 2", "--tensor-parallel: unknown value \"bach\"");
+}
+
+TEST_CASE("rdu section: variables that no command uses, and settings that RDUs do not heed, warn") {
+  tells(training(k_half, "define.a = 1\n"), {},
+        "warning: rdu.define.a: has no effect: no command has a variable of this name");
+  const std::string with = "python app.py compile -b ${BS} -o3 --num-tiles 4 --pef-name=p";
+  CHECK(problems_of(training(with, "define.BS = 16\n")).find("define") == std::string::npos);
+  const auto idle = [](const std::string& setting, const std::string& why) {
+    const std::string key = "workload." + setting.substr(0, setting.find('='));
+    tells(training(k_half), {"workload." + setting}, "warning: " + key + ": has no effect: " + why);
+  };
+  idle("split_qkv=true", "query, key and value are one product on RDUs");
+  idle("attention_dropout=false", "on RDUs it is inside the softmax, which streams");
+  idle("ffn_dropout=true", "the operators of an RDU step have no dropout inside the feed-forward layers");
+  idle("first_moment_format=\"float16\"", "RDUs keep both moments in single precision");
+  idle("activation_checkpoint_format=\"float8\"", "tensors between sections are bf16");
+  tells(training(k_half + " --inference"), {"workload.recompute=true"},
+        "warning: workload.recompute: has no effect: only training runs anything again");
+  tells(training(k_half), {"model.config=\"unet\"", "workload.input_bytes_per_element=1"},
+        "warning: workload.input_bytes_per_element: has no effect: how the host sends images to RDUs is not modelled");
+  CHECK(problems_of(training(k_half), {"workload.split_qkv=false"}).find("split_qkv") == std::string::npos);
+}
+
+TEST_CASE("rdu section: constants that make more sections than are simulated are named") {
+  const auto refused = [](const std::string& setting, const std::string& problem) {
+    tells(training(k_half), {setting}, problem);
+  };
+  refused("cost.section.operators=1.6e-05", "cost.section.operators: 1.6e-05 would make ");
+  refused("cost.section.resident_backward=\"6 MB\"", "cost.section.resident_backward: 6 MB would make ");
+  refused("chip.tiles=8000000", "chip.tiles: 8000000 would make ");
+  refused("cost.section.operators=1.6e-05",
+          " sections; at most 200,000 are simulated; expected sections that hold more");
+  refused("chip.dies=3", "chip.dies: does not divide the tiles of the chip; expected a divisor of chip.tiles");
+  // 10 000 layers of 71 operators, and 17 outside.
+  refused("model.num_hidden_layers=10000",
+          "model.config: its step has 710,017 operators; at most 200,000 are simulated; expected a smaller model, or a "
+          "smaller batch");
 }
 
 TEST_CASE("rdu section: copies that leave a part of the node idle warn") {

@@ -69,3 +69,18 @@ TEST_CASE("human: what is beyond a quadrillion has an exponent") {
   CHECK(human_percent(1e300) == "1e+300 %");
   CHECK(human_long_time(8.64e304) == "1e+300 days");
 }
+
+TEST_CASE("lines: a text is broken at blanks, a key behind its parts, a long word anywhere") {
+  CHECK(broken_lines("one two three", 8) == std::vector<std::string>{"one two", "three"});
+  CHECK(broken_lines("ipu.replication_factor", 12) == std::vector<std::string>{"ipu.", "replication_", "factor"});
+  CHECK(broken_lines("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+  CHECK(broken_lines("", 3) == std::vector<std::string>{""});
+  CHECK(broken_lines("\xC3\xA9\xC3\xA9\xC3\xA9", 2) == std::vector<std::string>{"\xC3\xA9\xC3\xA9", "\xC3\xA9"});
+}
+
+TEST_CASE("lines: what fits stays, what does not goes on two columns to the right") {
+  CHECK(within_width("short\n  also short\n", 12) == "short\n  also short\n");
+  CHECK(within_width("  one two three four\n", 12) == "  one two\n    three\n    four\n");
+  CHECK(within_width(std::string(25, 'x'), 10) == "xxxxxxxxxx\n  xxxxxxxx\n  xxxxxxx");
+  CHECK(within_width("a\x1b[31mb", 10) == "a?[31mb");
+}

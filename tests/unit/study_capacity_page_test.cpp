@@ -113,5 +113,9 @@ TEST_CASE("capacity page: names that try to break out are text") {
     CHECK(html.find("<script>alert") == std::string::npos);
     CHECK(html.find("<img src=x") == std::string::npos);
     CHECK(to_markdown(page).find("| cell |") == std::string::npos);
+    Diagnostics diagnostics;
+    const auto json = parse_json(to_json(capacity, costs), "j", diagnostics);
+    REQUIRE_MESSAGE(json.has_value(), diagnostics.to_text());
+    if (hostile.find('\xFF') == std::string::npos) CHECK(json->find("currency")->as_string() == hostile);
   }
 }

@@ -143,5 +143,12 @@ TEST_CASE("comparison page: names that try to break out are text") {
     const std::string markdown = to_markdown(page);
     CHECK(markdown.find("<script") == std::string::npos);
     CHECK(markdown.find("| cell |") == std::string::npos);
+    Diagnostics diagnostics;
+    const auto json = parse_json(to_json(comparison), "j", diagnostics);
+    REQUIRE_MESSAGE(json.has_value(), diagnostics.to_text());
+    // A JSON text is the same text, but for bytes that no UTF-8 has.
+    const std::string& name = json->find("metrics")->elements()[0].find("name")->as_string();
+    if (hostile.find('\xFF') == std::string::npos) CHECK(name == hostile);
+    CHECK(to_text(comparison, true).find('\x1b') == std::string::npos);
   }
 }

@@ -120,3 +120,18 @@ TEST_CASE("sensitivity: the strongest stand first") {
   CHECK(table.rows.size() == 4);
   CHECK(table.view == k_sensitivity_view);
 }
+
+TEST_CASE("sensitivity: what rests on assumed constants follows from them") {
+  Scene scene;
+  const auto share = [&](const std::string& software) {
+    Experiment written = scene.experiment("bert-large-bow-pod16");
+    Diagnostics diagnostics;
+    apply_override(written, "software=" + software, diagnostics);
+    const std::optional<double> pct = assumed_share(written, scene.plan(written), scene.runs);
+    REQUIRE(pct.has_value());
+    return *pct;
+  };
+  // The factor on all that devices do is assumed in one profile and fitted in the other.
+  CHECK(share("poplar-tensorflow1") > 80);
+  CHECK(share("poplar-pytorch") < 10);
+}

@@ -162,7 +162,12 @@ TEST_CASE("t5: gating follows from the name of the projection, the decoder's dep
   CHECK(shape_from(t5, R"({"feed_forward_proj": "gated-gelu"})")["gated"] == 1);
   CHECK(shape_from(t5, "{}")["gated"] == 0);
   CHECK(shape_from(MT5(), "{}")["gated"] == 1);
+  CHECK(shape_from(MT5(), R"({"feed_forward_proj": "gelu_new"})")["gated"] == 0);
   CHECK(shape_from(t5, R"({"num_layers": 4})")["num_decoder_layers"] == 4);
   CHECK(shape_from(t5, R"({"num_layers": 4, "num_decoder_layers": 2})")["num_decoder_layers"] == 2);
   CHECK(t5.default_sequence_length(shape_from(t5, "{}")) == 512);
+  CHECK(problems_from(t5, R"({"feed_forward_proj": "x"})") ==
+        "config.json:1:23: feed_forward_proj: is \"x\"; expected one of relu, gelu, gelu_new, gelu_fast, quick_gelu, "
+        "silu, swish, tanh, sigmoid, mish, gated-relu, gated-gelu, gated-gelu_new, gated-gelu_fast, gated-quick_gelu, "
+        "gated-silu, gated-swish, gated-tanh, gated-sigmoid, gated-mish\n");
 }

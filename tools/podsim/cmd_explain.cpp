@@ -12,6 +12,7 @@
 #include "models/catalog.hpp"
 #include "sim/plan/operator_estimate.hpp"
 #include "sim/report/column_meanings.hpp"
+#include "sim/report/human.hpp"
 #include "sim/report/metrics.hpp"
 #include "sim/report/report.hpp"
 #include "sim/report/text_table.hpp"
@@ -24,8 +25,11 @@
 namespace podsim {
 namespace {
 
+constexpr std::size_t k_width = 100;
+
 std::string line(std::string_view name, std::string_view text) {
-  return text.empty() ? std::string() : fmt::format("  {:<12} {}\n", name, text);
+  constexpr std::size_t k_label = 15;
+  return text.empty() ? std::string() : fmt::format("  {:<12} {}\n", name, wrapped(text, k_width - k_label, k_label));
 }
 
 std::string explain_key(const ReferenceKey& key) {
@@ -208,7 +212,7 @@ ExitCode explain_op(const Arguments& arguments, const ConfigFiles& configs) {
   const std::string operation = fmt::format("{}", fmt::join(words.begin() + 1, words.end(), " "));
   const OperatorResult result = estimate_operator(machine, operation, {"operator", 1, 1}, make_catalog(), configs);
   if (!result.estimate) throw ConfigError(result.diagnostics);
-  print(explain_operator(*result.estimate));
+  print_report(within_width(explain_operator(*result.estimate)));
   if (!result.diagnostics.all().empty()) print_error(result.diagnostics.to_text());
   return ExitCode::done;
 }
@@ -227,7 +231,7 @@ const VerbSpec& explain_spec() {
   static const VerbSpec k_spec{
       "explain",
       "explain [key|flag|metric|constant] NAME [options], explain op OPERATOR [options]",
-      "Tell what a key, a flag, a value of the report or a constant means and rests on, or how one operator runs.",
+      "Tell what a key, flag, constant or value of the report means, or how one operator runs.",
       "NAME may be the last part alone, or a word of a report; without one the kinds are listed. `podsim explain\n"
       "reference` prints every key and constant as Markdown.\n"
       "OPERATOR names a kind and its sizes, as in\n"
@@ -282,7 +286,7 @@ ExitCode cmd_explain(const Arguments& arguments) {
     throw UsageError(fmt::format("no {} is called \"{}\"{}", kind.empty() ? "key, flag, metric or constant" : kind,
                                  finder.name(), suggestion_for(finder.name(), finder.candidates())));
   }
-  print(text);
+  print_report(within_width(text));
   return ExitCode::done;
 }
 

@@ -346,7 +346,7 @@ ExitCode cmd_loss_scale(const Arguments& arguments) {
   const Analysis analysis = analyse(plan, experiment.document, catalog, configs);
   if (!arguments.has("quiet") && !analysis.warnings.all().empty()) print_error(analysis.warnings.to_text());
   if (format == "text") {
-    print_report(to_text(plan, analysis));
+    print_report(within_width(to_text(plan, analysis)));
   } else if (format == "json") {
     print(to_json(plan, analysis));
   } else {

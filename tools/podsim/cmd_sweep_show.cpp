@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/report/human.hpp"
 #include "sim/report/result_columns.hpp"
 #include "sim/report/text_table.hpp"
@@ -23,13 +25,17 @@ std::string shown(const Cell& cell) {
 
 std::string text_of(const Table& table) {
   TextTable text;
-  for (const Column& column : table.columns) text.column(column.name, Align::right);
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const bool words =
+        std::ranges::any_of(table.rows, [&](const auto& row) { return std::holds_alternative<std::string>(row[c]); });
+    text.column(table.columns[c].name, words ? Align::left : Align::right, Overflow::wrap);
+  }
   for (const std::vector<Cell>& row : table.rows) {
     std::vector<std::string> cells;
     for (const Cell& cell : row) cells.push_back(shown(cell));
     text.row(std::move(cells));
   }
-  return fmt::format("\n{}\n{}", table.name, table.rows.empty() ? "  none\n" : text.text(SIZE_MAX));
+  return fmt::format("\n{}\n{}", table.name, table.rows.empty() ? "  none\n" : text.blocks());
 }
 
 std::vector<std::string> split(const std::string& text) {

@@ -6,6 +6,7 @@
 
 #include "models/catalog.hpp"
 #include "sim/core/sha256.hpp"
+#include "sim/report/human.hpp"
 #include "sim/study/comparison.hpp"
 #include "sim/study/coverage.hpp"
 #include "sim/study/evidence.hpp"
@@ -111,7 +112,7 @@ ExitCode cmd_validate(const Arguments& arguments) {
   }
   if (const auto file = arguments.value("evidence")) write_file(*file, evidence_table(validation));
   const std::string text = formatted(validation, tables, format);
-  format == "text" ? print_report(text) : print(text);
+  format == "text" ? print_report(within_width(text)) : print(text);
   if (!diagnostics.all().empty()) print_error(diagnostics.to_text());
   if (std::ranges::none_of(validation.cases, &ValidatedCase::ran)) {
     print_error("podsim: no case ran: nothing was compared\n");

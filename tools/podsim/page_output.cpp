@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/report/human.hpp"
 #include "tools/podsim/experiment_input.hpp"
 #include "tools/podsim/output.hpp"
 
@@ -18,7 +19,8 @@ PageOutput::PageOutput(const Arguments& arguments, const OptionSpec& format, std
   refuse_overwrite(file_, arguments.has("force"));
 }
 
-void PageOutput::show(const std::string& text) const {
+void PageOutput::show(const std::string& result) const {
+  const std::string text = format_ == "text" ? within_width(result) : result;
   if (!folder_.empty()) {
     make_folder(folder_);
     write_file(file_, text);

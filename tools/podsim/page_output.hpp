@@ -19,8 +19,8 @@ class PageOutput {
   PageOutput(const Arguments& arguments, const OptionSpec& format, std::string_view name);
   const std::string& format() const { return format_; }
   bool is_page() const { return format_ == "html" || format_ == "markdown"; }
-  // In colour on a terminal when it is text for one.
-  void show(const std::string& text) const;
+  // Text within the width of a terminal, and in colour when it is one; other formats as they are.
+  void show(const std::string& result) const;
   void show(Page page, const std::string& inputs_sha256) const;
 
  private:

@@ -59,6 +59,7 @@ void add_levers(const Arguments& arguments, const Experiment& experiment, const 
     append(further_setting_levers(experiment, plan, runs), report.levers);
     append(constant_levers(experiment, plan, runs), report.levers);
   }
+  if (report.verdict.fits() && !quick) report.assumed_pct = assumed_share(experiment, plan, runs);
   sort_by_strength(report.levers);
   if (all) report.tables.push_back(sensitivity_table(report.levers));
 }

@@ -30,6 +30,10 @@ T typed(const Value& value) {
     return whole(value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return value.as_string();
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    T list;
+    for (const Value& element : value.elements()) list.push_back(element.as_string());
+    return list;
   } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
     T list;
     for (const Value& element : value.elements()) list.push_back(whole(element));
@@ -139,6 +143,7 @@ class Resolver {
     config_.n_ipu = read<std::int64_t>("n_ipu");
     limit(config_.n_ipu, "n_ipu", k_most_ipus);
     config_.recompute_segments = read<std::int64_t>("recompute_segments");
+    config_.recompute_checkpoints = read<std::vector<std::string>>("recompute_checkpoints");
     config_.distributed_batch_norm_replicas = read<std::int64_t>("distributed_batch_norm_replicas");
     read_io_tiles();
     note_overtaken_keys();

@@ -66,14 +66,15 @@ struct IpuConfig {
   Setting<bool> enable_half_first_order_momentum;
   Setting<bool> recompute_checkpoint_every_layer;
   Setting<bool> auto_loss_scaling;
-  Setting<bool> sharded_execution_for_inference;          // as written; see always_sharded_inference
-  Setting<std::string> output_mode;                       // "all", "sum", "final", "default"
-  Setting<std::int64_t> instances;                        // host processes; 0: as many as needed
-  Setting<std::int64_t> n_ipu;                            // IPUs of the whole run; 0: as the replicas take
-  Setting<std::int64_t> recompute_segments;               // ≥ -1
-  Setting<std::int64_t> distributed_batch_norm_replicas;  // ≥ 1
-  Setting<std::int64_t> io_tiles;                         // set aside for host copies; 0: none
-  std::map<std::string, Place> by_hand;                   // IPUConfig keys of the [ipu] table, not of the file it names
+  Setting<bool> sharded_execution_for_inference;            // as written; see always_sharded_inference
+  Setting<std::string> output_mode;                         // "all", "sum", "final", "default"
+  Setting<std::int64_t> instances;                          // host processes; 0: as many as needed
+  Setting<std::int64_t> n_ipu;                              // IPUs of the whole run; 0: as the replicas take
+  Setting<std::int64_t> recompute_segments;                 // ≥ -1
+  Setting<std::vector<std::string>> recompute_checkpoints;  // blocks behind which a part ends
+  Setting<std::int64_t> distributed_batch_norm_replicas;    // ≥ 1
+  Setting<std::int64_t> io_tiles;                           // set aside for host copies; 0: none
+  std::map<std::string, Place> by_hand;  // IPUConfig keys of the [ipu] table, not of the file it names
 
   const ModeSettings& of(RunMode mode) const { return mode == RunMode::training ? training : inference; }
   bool half_layers() const { return !attention_layers_per_ipu.value.empty(); }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <map>
 
 namespace podsim::ipu {
 namespace {
@@ -362,6 +362,13 @@ void add_own_networks(std::vector<Key>& own) {
                       "every unit",
                       {"the forward runs twice", "keeps what enters a part, and the activations of one part"},
                       -1.0}));
+  own.push_back(with(make({"recompute_checkpoints",
+                           text_list,
+                           {},
+                           "where such parts end, by name, in place of recompute_segments: blocks, or the splits of "
+                           "published programs (stage2/unit3/relu, conv3_block3_out)",
+                           {"the forward runs twice", "keeps what enters a part, and the activations of one part"}}),
+                     "none"));
   own.push_back(make({"distributed_batch_norm_replicas",
                       integer,
                       whole(1),
@@ -412,8 +419,8 @@ const std::vector<KeySpec>& ipu_config_keys() {
 }
 
 const KeyHistory* key_history(std::string_view path) {
-  static const std::unordered_map<std::string_view, const KeyHistory*> k_by_path = [] {
-    std::unordered_map<std::string_view, const KeyHistory*> index;
+  static const std::map<std::string_view, const KeyHistory*> k_by_path = [] {
+    std::map<std::string_view, const KeyHistory*> index;
     for (const Key& key : all_keys()) index.emplace(key.history.path, &key.history);
     return index;
   }();

@@ -5,10 +5,10 @@
 // plans that differ in the others. Of each kind the newest are kept. Safe to use from several threads.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "models/ipu/config/ipu_config.hpp"
@@ -128,7 +128,7 @@ class SharedParts final : public FamilyCache {
   void forget_works();
 
   std::mutex mutex_;
-  std::unordered_multimap<std::size_t, ConfigEntry> configs_;      // by hash of the section
+  std::multimap<std::size_t, ConfigEntry> configs_;                // by hash of the section
   std::vector<std::shared_ptr<const SharedConstants>> constants_;  // the newest last, in all of these
   std::uint64_t graphs_made_ = 0;
   std::vector<GraphEntry> graphs_;

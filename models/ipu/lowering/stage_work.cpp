@@ -161,6 +161,14 @@ std::vector<std::vector<std::size_t>> recompute_segments(const ModelGraph& graph
                                                          const ForwardStage& stage) {
   std::vector<std::vector<std::size_t>> segments;
   if (!setup.recomputes_in_segments()) return segments;
+  if (!setup.recompute_cuts.empty()) {
+    for (const std::size_t block : stage.blocks) {
+      const std::vector<std::size_t>& cuts = setup.recompute_cuts;
+      if (segments.empty() || std::find(cuts.begin(), cuts.end(), block) != cuts.end()) segments.emplace_back();
+      segments.back().push_back(block);
+    }
+    return segments;
+  }
   std::int64_t total = 0;
   for (const std::size_t block : stage.blocks) total += graph.blocks[block].live_forward.count();
   const auto blocks = static_cast<std::int64_t>(stage.blocks.size());

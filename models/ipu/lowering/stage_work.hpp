@@ -61,7 +61,8 @@ struct StageStep {
 };
 
 // The parts of a stage that run forward again one by one, last first: as many as the setup says, with about equal
-// shares of the activations; one per block with -1. Without recomputation in segments: none.
+// shares of the activations; one per block with -1; or those between named blocks. Without recomputation in segments:
+// none.
 std::vector<std::vector<std::size_t>> recompute_segments(const ModelGraph& graph, const RunSetup& setup,
                                                          const ForwardStage& stage);
 

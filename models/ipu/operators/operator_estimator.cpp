@@ -134,8 +134,14 @@ class OperatorEstimator::Estimate {
 
   void operator()(const PoolingOperator& op) {
     const Operands operands = operands_of(op.shape);
-    result_.cost = model_.poolings_.forward(op.shape, execution_.mode, ReductionKind::largest);
-    if (training_) result_.cost += model_.poolings_.gradient(op.shape, execution_.mode);
+    const PoolingPlanner& planner = model_.poolings_;
+    result_.cost = planner.forward(op.shape, execution_.mode, ReductionKind::largest);
+    if (training_) result_.cost += planner.gradient(op.shape, execution_.mode);
+    if (!pools_whole_field(op.shape)) {
+      const std::int64_t element = element_bytes(execution_.mode);
+      result_.poolings.push_back({"forward", planner.plan(pooling_forward(op.shape, element))});
+      if (training_) result_.poolings.push_back({"gradient", planner.plan(pooling_gradient(op.shape, element))});
+    }
     bytes(constants_.pooling_bytes, {operands.inputs, operands.outputs, 0});
   }
 

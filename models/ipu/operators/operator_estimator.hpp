@@ -31,11 +31,17 @@ struct NamedPass {
   PassPlan plan;
 };
 
+struct NamedPooling {
+  std::string name;
+  PoolingPlan plan;
+};
+
 struct OperatorCost {
   CostByPart cost;
   Bytes bytes;  // of all tiles: tensors, code and temporaries at their peak
   std::vector<NamedPass> passes;
-  FlopCount flop;  // of the passes, without padding: a multiply-add is two
+  std::vector<NamedPooling> poolings;  // none for a window over its whole field
+  FlopCount flop;                      // of the passes, without padding: a multiply-add is two
 };
 
 // Safe to call from several threads; plans are kept by shape.

@@ -89,6 +89,7 @@ Table cycles_table(const OperatorCost& cost) {
   for (const NamedPass& pass : cost.passes) {
     table.rows.push_back(cost_row(pass.name, pass.count, static_cast<double>(pass.count) * pass.plan.cost));
   }
+  for (const NamedPooling& pooling : cost.poolings) table.rows.push_back(cost_row(pooling.name, 1, pooling.plan.cost));
   if (!cost.passes.empty()) table.rows.push_back(cost_row("around the passes", 1, around(cost)));
   table.rows.push_back(cost_row("all", 1, cost.cost));
   return table;
@@ -129,6 +130,19 @@ Table shares_table(const OperatorCost& cost) {
     table.rows.push_back({pass.name, plan.share.groups, plan.share.batch, plan.share.rows, plan.share.columns,
                           plan.input_channels, plan.output_channels,
                           plan.share.kernel_rows * plan.variant.packed_rows});
+  }
+  return table;
+}
+
+Table poolings_table(const OperatorCost& cost, AmpMode mode) {
+  Table table;
+  table.name = "What the fullest tile writes";
+  table.columns = {{"", ""},       {"channels together", ""}, {"such groups", ""}, {"batch", ""}, {"rows", ""},
+                   {"columns", ""}};
+  for (const NamedPooling& pooling : cost.poolings) {
+    const PoolingShare& share = pooling.plan.share;
+    table.rows.push_back(
+        {pooling.name, share.channels(element_bytes(mode)), share.groups, share.batch, share.rows, share.columns});
   }
   return table;
 }
@@ -180,6 +194,7 @@ std::optional<OperatorEstimate> answer(const OperatorQuery& query, Diagnostics& 
     estimate.tables.push_back(splits_table(cost));
     estimate.tables.push_back(shares_table(cost));
   }
+  if (!cost.poolings.empty()) estimate.tables.push_back(poolings_table(cost, execution.mode));
   estimate.constants_read = reader.read_ids();
   return estimate;
 }

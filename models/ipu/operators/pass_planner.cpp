@@ -12,30 +12,32 @@ PassPlanner::PassPlanner(const ChipConstants& chip, const PassConstants& constan
     : chip_(chip), constants_(constants) {}
 
 PassPlan PassPlanner::plan(const PassShape& shape, const PassExecution& execution) const {
-  const PassFront& candidates = front(shape, execution.mode);
-  return expand(shape, execution.mode, *fastest(candidates, execution.proportion));
+  const std::shared_ptr<const PassFront> candidates = front(shape, execution.mode);
+  return expand(shape, execution.mode, *fastest(*candidates, execution.proportion));
 }
 
 PassPlan PassPlanner::leanest_plan(const PassShape& shape, const PassExecution& execution, double tolerance) const {
-  const PassFront& candidates = front(shape, execution.mode);
-  auto at = fastest(candidates, execution.proportion);
+  const std::shared_ptr<const PassFront> candidates = front(shape, execution.mode);
+  auto at = fastest(*candidates, execution.proportion);
   const Cycles limit = at->cycles * (1.0 + tolerance);
-  while (at != candidates.begin() && std::prev(at)->cycles <= limit) --at;
+  while (at != candidates->begin() && std::prev(at)->cycles <= limit) --at;
   return expand(shape, execution.mode, *at);
 }
 
-const PassFront& PassPlanner::front(const PassShape& shape, AmpMode mode) const {
+std::shared_ptr<const PassFront> PassPlanner::front(const PassShape& shape, AmpMode mode) const {
+  constexpr std::size_t k_most = 20'000;  // some 2 KB each
   const Key key{shape, mode};
   {
     const std::shared_lock lock(mutex_);
-    if (const auto found = fronts_.find(key); found != fronts_.end()) return *found->second;
+    if (const auto found = fronts_.find(key); found != fronts_.end()) return found->second;
   }
   PODSIM_CHECK(shape.groups > 0 && shape.positions() > 0 && shape.in_channels > 0 && shape.out_channels > 0 &&
                    shape.kernel_height > 0 && shape.kernel_width > 0,
                "an empty pass");
-  auto made = std::make_unique<const PassFront>(search_passes(constants_, chip_, shape, mode));
+  auto made = std::make_shared<const PassFront>(search_passes(constants_, chip_, shape, mode));
   const std::unique_lock lock(mutex_);
-  return *fronts_.try_emplace(key, std::move(made)).first->second;
+  if (fronts_.size() >= k_most) fronts_.clear();
+  return fronts_.try_emplace(key, std::move(made)).first->second;
 }
 
 PassFront::const_iterator PassPlanner::fastest(const PassFront& front, double proportion) const {

@@ -37,14 +37,15 @@ class PassPlanner {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
-  const PassFront& front(const PassShape& shape, AmpMode mode) const;
+  // Found or searched; as many as a long sweep needs are kept.
+  std::shared_ptr<const PassFront> front(const PassShape& shape, AmpMode mode) const;
   PassFront::const_iterator fastest(const PassFront& front, double proportion) const;
   PassPlan expand(const PassShape& shape, AmpMode mode, const PassCandidate& candidate) const;
 
   ChipConstants chip_;
   PassConstants constants_;
   mutable std::shared_mutex mutex_;
-  mutable std::map<Key, std::unique_ptr<const PassFront>> fronts_;
+  mutable std::map<Key, std::shared_ptr<const PassFront>> fronts_;
 };
 
 }  // namespace podsim::ipu

@@ -16,7 +16,6 @@ namespace podsim::ipu {
 namespace {
 
 constexpr std::int64_t k_workers = 6;
-constexpr std::int64_t k_word_bytes = 8;
 constexpr std::array<std::int64_t, 2> k_free_words = {1, 2};  // what lies together in the input, and less
 constexpr std::int64_t k_preferred_words = 4;
 constexpr double k_preference = 4.0 / 3;
@@ -30,7 +29,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t groups_of(const PoolingPass& pass, std::int64_t words) {
-  return divide_up(pass.channels * pass.element_bytes, words * k_word_bytes);
+  return divide_up(pass.channels * pass.element_bytes, words * k_pooling_word);
 }
 
 // Positions of the field that is read under the windows of a share.
@@ -136,7 +135,7 @@ CostByPart PoolingPlanner::price(const PoolingPass& pass, const PoolingShare& sh
   }
   const std::int64_t read = positions_read(pass, share);
   const std::int64_t all_read = pass.gradient ? 2 * read + positions : read;
-  const double bytes = as_double(all_read * share.groups * share.words * k_word_bytes);
+  const double bytes = as_double(all_read * share.groups * share.words * k_pooling_word);
   CostByPart cost;
   cost.vertex = constants_.supervisor + cycles(as_double(k_workers) * fullest);
   cost.exchange = cycles(bytes / exchange_bytes_per_cycle_);
@@ -173,7 +172,7 @@ PoolingPlan PoolingPlanner::choose(const PoolingPass& pass) const {
   PoolingPlan best = search(pass, k_free_words.front());
   const PoolingPlan wider = search(pass, k_free_words.back());
   if (wider.cost.total() < best.cost.total()) best = wider;
-  const bool enough = pass.channels * pass.element_bytes >= k_preferred_words * k_word_bytes;
+  const bool enough = pass.channels * pass.element_bytes >= k_preferred_words * k_pooling_word;
   if (!enough) return best;
   const PoolingPlan preferred = search(pass, k_preferred_words);
   const Cycles fixed = best.cost.sync + best.cost.launch;

@@ -13,7 +13,8 @@
 //   exchange  bytes read / rate: the field under the windows; for the gradient also what the forward pass read and
 //   wrote sync      2 of them launch    fixed
 //
-// A window as large as its field is a reduction, and its gradient a broadcast, as in the library.
+// A window as large as its field is a reduction and its gradient a broadcast, as the library has it for averages
+// (lib/popnn/Pooling.cpp); here for maxima too.
 
 #include <compare>
 #include <map>
@@ -49,14 +50,17 @@ struct PoolingPass {
 PoolingPass pooling_forward(const ConvolutionShape& window, std::int64_t element_bytes);
 PoolingPass pooling_gradient(const ConvolutionShape& window, std::int64_t element_bytes);
 
-// What the fullest tile holds.
+inline constexpr std::int64_t k_pooling_word = 8;  // bytes of a tile's memory access
+
+// What the fullest tile writes.
 struct PoolingShare {
-  std::int64_t words = 1;   // of 8 bytes, of the channels that lie together
+  std::int64_t words = 1;   // of the channels that lie together
   std::int64_t groups = 1;  // of such channels
   std::int64_t batch = 1;
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::int64_t positions() const { return batch * rows * columns; }
+  std::int64_t channels(std::int64_t element_bytes) const { return words * k_pooling_word / element_bytes; }
 };
 
 struct PoolingPlan {

@@ -1,9 +1,11 @@
 #include "models/ipu/resolve/resolve_network.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "models/ipu/resolve/recompute_checkpoints.hpp"
 #include "sim/plan/model_kind.hpp"
 
 namespace podsim::ipu {
@@ -38,6 +40,21 @@ void check_segments(const FamilyContext& context, const IpuConfig& config, const
   if (segments.value <= blocks) return;
   diagnostics.error(segments.place, key, fmt::format("{} segments of {} blocks", segments.value, blocks),
                     fmt::format("1 to {}, or -1 for one each", blocks));
+}
+
+void check_checkpoints(const FamilyContext& context, const IpuConfig& config, const Placement& placement,
+                       Diagnostics& diagnostics) {
+  const Setting<std::vector<std::string>>& names = config.recompute_checkpoints;
+  if (!names.given || !names.valid || names.value.empty()) return;
+  const char* key = "ipu.recompute_checkpoints";
+  std::string idle = idle_reason(context);
+  if (idle.empty() && placement.ipus_per_replica > 1) idle = "a pipeline recomputes stage by stage";
+  if (idle.empty() && !context.settings.recompute) idle = "workload.recompute is false";
+  if (!idle.empty()) return diagnostics.warning(names.place, key, "no effect: " + idle, "none");
+  if (config.recompute_segments.given && config.recompute_segments.value != 0) {
+    diagnostics.error(names.place, key, "says in another way what ipu.recompute_segments says", "one of the two");
+  }
+  cuts_behind(names, context.model_kind.build(context.shape, context.settings), diagnostics);
 }
 
 void check_norms(const FamilyContext& context, const IpuConfig& config, const Placement& placement,
@@ -97,13 +114,21 @@ void read_network_constants(ConstantReader& reader, IpuConstants& constants) {
 void check_network(const FamilyContext& context, const IpuConfig& config, const Placement& placement,
                    Diagnostics& diagnostics) {
   check_segments(context, config, placement, diagnostics);
+  check_checkpoints(context, config, placement, diagnostics);
   check_norms(context, config, placement, diagnostics);
 }
 
 void fill_network(const FamilyContext& context, const IpuConfig& config, IpuPlan& plan) {
   if (!idle_reason(context).empty()) return;
   RunSetup& setup = plan.setup;
-  if (setup.ipus_per_replica == 1 && context.settings.recompute) {
+  const std::vector<std::string>& names = config.recompute_checkpoints.value;
+  if (setup.ipus_per_replica == 1 && context.settings.recompute && !names.empty()) {
+    Diagnostics none;  // checked before
+    setup.recompute_cuts =
+        cuts_behind(config.recompute_checkpoints, context.model_kind.build(context.shape, context.settings), none);
+    plan.resolved_keys.push_back({"ipu.recompute_checkpoints", fmt::format("[\"{}\"]", fmt::join(names, "\", \"")),
+                                  config.recompute_checkpoints.origin});
+  } else if (setup.ipus_per_replica == 1 && context.settings.recompute) {
     setup.recompute_segments = config.recompute_segments.value;
     plan.resolved_keys.push_back(
         {"ipu.recompute_segments", std::to_string(setup.recompute_segments), config.recompute_segments.origin});

@@ -19,7 +19,7 @@ inline constexpr const char* k_network_state = "software.convolution.optimizer_s
 // its profile tells; the ring of replicas of one IPU; the cost of their operators.
 void read_network_constants(ConstantReader& reader, IpuConstants& constants);
 
-// The keys that only these networks heed: recompute_segments, distributed_batch_norm_replicas.
+// The keys that only these networks heed: recompute_segments, recompute_checkpoints, distributed_batch_norm_replicas.
 void check_network(const FamilyContext& context, const IpuConfig& config, const Placement& placement,
                    Diagnostics& diagnostics);
 

@@ -90,6 +90,7 @@ std::vector<SearchSetting> settings_of(const RunSetup& setup, const SearchedWork
   add("ipu.optimizer_state_offchip", search_value(setup.optimizer_state_offchip));
   add("ipu.replicated_tensor_sharding", search_value(setup.replicated_tensor_sharding));
   if (plan.graph.convolutional()) {
+    if (!ipu_plan.setup.recompute_cuts.empty()) add("ipu.recompute_checkpoints", no_value());
     add("ipu.recompute_segments", search_value(setup.recompute_segments));
   } else {
     add("ipu.recompute_checkpoint_every_layer", search_value(setup.recompute_checkpoint_every_layer));

@@ -220,6 +220,7 @@ class TrainingSpace : public std::enable_shared_from_this<TrainingSpace> {
 
   RunSetup setup_with(std::int64_t factor) const {
     RunSetup setup = base_;
+    setup.recompute_cuts.clear();  // numbers of segments are tried instead
     setup.embedding_serialization_factor = factor;
     if (setup.projection_follows_embedding) setup.projection_serialization_factor = factor;
     return setup;

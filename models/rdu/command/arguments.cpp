@@ -129,7 +129,7 @@ std::string origin_text(const Place& place) {
 void report_unset(const UnsetVariable& variable, const std::string& key, Diagnostics& diagnostics) {
   diagnostics.error(
       variable.place, key, fmt::format("the variable {} has no value", variable.name),
-      fmt::format("one in define.{}", is_assignment(variable.name + "=") ? variable.name : quoted(variable.name)));
+      fmt::format("one in rdu.define.{}", is_assignment(variable.name + "=") ? variable.name : quoted(variable.name)));
 }
 
 Argument<bool> ArgumentReader::boolean(std::string_view flag_path) const {

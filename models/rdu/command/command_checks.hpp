@@ -29,6 +29,11 @@ struct CopySize {
   std::int64_t rdus = 1;
   // Whether two halves of an SN30 each take half of the batch: all tiles and no other mode given.
   bool halves_batch = false;
+  bool rdus_share_batch = false;  // several RDUs in batch mode
+  // In how many equal shares the batch of a copy is worked on.
+  std::int64_t batch_shares() const { return (rdus_share_batch ? rdus : 1) * (halves_batch ? 2 : 1); }
+  // Who works on them: "the two halves of an RDU", "2 RDUs", "the 4 halves of 2 RDUs".
+  std::string sharers() const;
 };
 CopySize copy_size(const CompileCommand& command, const CommandSystem& system);
 

@@ -5,6 +5,7 @@
 #include "models/rdu/command/check_helpers.hpp"
 #include "models/rdu/command/command_checks.hpp"
 #include "models/rdu/command/model_zoo.hpp"
+#include "sim/units/counts.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -96,21 +97,27 @@ void check_tiles_and_chips(const CompileCommand& command, const CommandSystem& s
   }
 }
 
+// Shapes are static: no share may hold a sample more than another.
+void check_shares(const Argument<std::int64_t>& batch, const CopySize& size, const CommandSystem& system,
+                  Diagnostics& diagnostics) {
+  if (batch.value % size.batch_shares() == 0) return;
+  if (!size.rdus_share_batch) {
+    refuse(batch, diagnostics,
+           fmt::format("a batch of {} is odd, but {} shares it between {}", batch.value, system.name, size.sharers()),
+           "an even batch, or --num-tiles 4");
+    return;
+  }
+  std::string expected = fmt::format("a multiple of {}", size.batch_shares());
+  if (size.halves_batch) expected += fmt::format(", or of {} with --num-tiles 4", size.rdus);
+  refuse(batch, diagnostics, fmt::format("a batch of {} cannot be shared by {}", batch.value, size.sharers()),
+         std::move(expected));
+}
+
 void check_tensor_parallel(const CompileCommand& command, const CommandSystem& system, Diagnostics& diagnostics) {
   const CopySize size = copy_size(command, system);
   const Argument<std::int64_t>& batch = command.batch_size;
   const Argument<std::int64_t>& chips = command.n_chips;
-  const bool batch_mode = command.tensor_parallel.valid && command.tensor_parallel.value == TensorParallel::batch;
-  if (batch_mode && usable(batch) && chips.valid && batch.value % chips.value != 0) {
-    refuse(batch, diagnostics, fmt::format("a batch of {} cannot be shared by {} RDUs", batch.value, chips.value),
-           fmt::format("a multiple of {}", chips.value));
-  }
-  if (size.halves_batch && usable(batch) && batch.value % 2 != 0 && !is_zoo(command)) {
-    refuse(batch, diagnostics,
-           fmt::format("a batch of {} is odd, but {} shares it between the two halves of an RDU", batch.value,
-                       system.name),
-           "an even batch, or --num-tiles 4");
-  }
+  if (usable(batch) && !(is_zoo(command) && size.halves_batch)) check_shares(batch, size, system, diagnostics);
   const bool splits = usable(command.tensor_parallel) && command.tensor_parallel.value != TensorParallel::none;
   const bool one_die = system.arch == "sn10" || system.arch == "sn20";
   if (splits && one_die && chips.valid && chips.value == 1) {
@@ -208,7 +215,15 @@ CopySize copy_size(const CompileCommand& command, const CommandSystem& system) {
   const bool mode = command.tensor_parallel.known && command.tensor_parallel.value != TensorParallel::batch;
   size.halves_batch =
       target_arch(command, system) == "sn30" && tiles.valid && size.tiles > k_tiles_of_one_chip && !mode;
+  const bool by_batch = command.tensor_parallel.valid && command.tensor_parallel.value == TensorParallel::batch;
+  size.rdus_share_batch = size.rdus > 1 && (by_batch || size.halves_batch);
   return size;
+}
+
+std::string CopySize::sharers() const {
+  if (!halves_batch) return counted(rdus, "RDU");
+  return rdus_share_batch ? fmt::format("the {} halves of {}", batch_shares(), counted(rdus, "RDU"))
+                          : "the two halves of an RDU";
 }
 
 std::int64_t copies_per_node(const CopySize& size, const CommandSystem& system) {

@@ -202,7 +202,8 @@ PefPath expected_pef(const CompileCommand& command) {
 
 std::optional<CompileCommand> read_compile_command(std::string_view text, const Place& begin, const Defines& defines,
                                                    Diagnostics& diagnostics) {
-  std::vector<CommandLine> lines = read_script(text, begin, defines, diagnostics);
+  Script script = read_script(text, begin, defines, diagnostics);
+  std::vector<CommandLine>& lines = script.lines;
   const std::optional<std::size_t> index = the_command(lines, true, begin, diagnostics);
   if (!index) return std::nullopt;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -215,7 +216,9 @@ std::optional<CompileCommand> read_compile_command(std::string_view text, const 
     diagnostics.warning(ranks->values.front().place, ranks->name,
                         "a compile runs once; ranks belong to the launch command");
   }
-  return typed(std::move(line), diagnostics);
+  CompileCommand command = typed(std::move(line), diagnostics);
+  command.defines = std::move(script.defines);
+  return command;
 }
 
 }  // namespace podsim::rdu

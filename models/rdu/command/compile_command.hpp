@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ constexpr std::int64_t k_tiles_by_compiler = -1;
 
 // Defaults are SambaFlow's documented ones, or those of the YAML file that a Model Zoo program is known to read.
 struct CompileCommand {
-  CommandLine line;  // everything that was written, in order
+  CommandLine line;               // everything that was written, in order
+  std::set<std::string> defines;  // names of the values of rdu.define that it uses
 
   Argument<OptimizationLevel> optimization_level;  // default: o3
   std::vector<FlagOccurrence> levels;              // every one given; more than one is refused by the checks

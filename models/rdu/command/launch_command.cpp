@@ -158,8 +158,10 @@ const EnvironmentVariable* LaunchCommand::environment(std::string_view name) con
 
 std::optional<LaunchCommand> read_launch_command(std::string_view text, const Place& begin, const Defines& defines,
                                                  Diagnostics& diagnostics) {
-  std::vector<CommandLine> lines = read_script(text, begin, defines, diagnostics);
+  Script script = read_script(text, begin, defines, diagnostics);
+  std::vector<CommandLine>& lines = script.lines;
   LaunchCommand command;
+  command.defines = std::move(script.defines);
   const auto alone = [](const CommandLine& line) {
     return line.sub_command.text.empty() &&
            (starts(line, LauncherKind::sbatch) || starts(line, LauncherKind::sambatune));

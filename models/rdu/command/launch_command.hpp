@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ namespace podsim::rdu {
 struct LaunchCommand {
   CommandLine line;                       // that runs the program; of sbatch alone: sbatch's own
   std::vector<CommandLine> allocations;   // sbatch commands before it
+  std::set<std::string> defines;          // names of the values of rdu.define that the text uses
   std::string action;                     // "run", "test", "measure-performance"; empty: sbatch or sambatune alone
   Argument<std::int64_t> ranks;           // ≥ 1
   Argument<std::int64_t> nodes;           // ≥ 1; 0: not told

@@ -11,23 +11,27 @@ bool is_run(const CommandLine& line) {
 
 }  // namespace
 
-std::vector<CommandLine> read_script(std::string_view text, const Place& begin, const Defines& defines,
-                                     Diagnostics& diagnostics) {
-  std::vector<CommandLine> lines;
-  for (const std::vector<Word>& words : split_shell_text(text, begin, defines, diagnostics).commands) {
+Script read_script(std::string_view text, const Place& begin, const Defines& defines, Diagnostics& diagnostics) {
+  Script script;
+  std::vector<CommandLine>& lines = script.lines;
+  const auto commands_of = [&](std::string_view of, const Place& at) {
+    ShellText parts = split_shell_text(of, at, defines, diagnostics);
+    script.defines.merge(parts.used);
+    return std::move(parts.commands);
+  };
+  for (const std::vector<Word>& words : commands_of(text, begin)) {
     lines.push_back(read_command_line(words, diagnostics));
     for (const LauncherCall& launcher : lines.back().launchers) {
       const LauncherOption* wrapped = launcher.find(LauncherRole::wrapped_command);
       if (wrapped == nullptr || wrapped->values.empty()) continue;
       const Word inner = wrapped->values.front();
-      for (const std::vector<Word>& command :
-           split_shell_text(inner.text, inner.place, defines, diagnostics).commands) {
+      for (const std::vector<Word>& command : commands_of(inner.text, inner.place)) {
         lines.push_back(read_command_line(command, diagnostics));
       }
       break;
     }
   }
-  return lines;
+  return script;
 }
 
 std::optional<std::size_t> the_command(const std::vector<CommandLine>& lines, bool compiles, const Place& begin,

@@ -269,6 +269,7 @@ class Splitter {
     std::optional<std::string> value;
     if (const auto given = defines_.find(name); given != defines_.end()) {
       value = given->second;
+      result_.used.insert(name);
     } else if (const auto assigned = assigned_.find(name); assigned != assigned_.end()) {
       value = assigned->second;
     }

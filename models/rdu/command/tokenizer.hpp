@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ struct Word {
 struct ShellText {
   std::vector<std::vector<Word>> commands;
   std::vector<Word> assignments;  // NAME=value without a command; later commands see them
+  std::set<std::string> used;     // names of the values in Defines that were put in
 };
 
 // `begin` is the place of the text's first character; with line 0 every place is `begin` itself. Errors: a text or

@@ -54,6 +54,7 @@ void read_run(Resolution& resolution);                 // resolve_run.cpp: batch
 void read_generation(Resolution& resolution);          // resolve_generation.cpp: requests, cache, models to switch to
 void read_rules(Resolution& resolution);               // resolve_rules.cpp: fusion rules of o1
 void check_slowdown(Resolution& resolution);           // resolve_layout.cpp
+void warn_of_idle_settings(Resolution& resolution);    // resolve_idle.cpp; of a workload without problems
 void warn_of_idle_parts(Resolution& resolution);       // resolve_layout.cpp; of layouts without problems
 void warn_of_idle_rules(Resolution& resolution);       // resolve_rules.cpp; once the graphs are compiled
 

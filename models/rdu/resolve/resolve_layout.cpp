@@ -8,6 +8,7 @@
 #include "models/rdu/node.hpp"
 #include "models/rdu/resolve/resolution.hpp"
 #include "sim/config/key_spec.hpp"
+#include "sim/units/counts.hpp"
 
 namespace podsim::rdu {
 namespace {
@@ -49,11 +50,15 @@ void read_parts(Resolution& resolution) {
     if (setup.parts > 1) setup.tensor_parallel = TensorParallel::weight;
   } else if (size.halves_batch) {
     setup.tensor_parallel = TensorParallel::batch;
+    setup.halves = true;
     setup.parts = size.rdus * chip.dies;
     setup.tiles_per_part = size.tiles / chip.dies;
   }
-  if (resolution.plan->isolated) setup.parts = 1;
-  if (setup.parts > 1 && setup.tensor_parallel == TensorParallel::none) {
+  if (resolution.plan->isolated) {
+    setup.parts = 1;
+    setup.halves = false;
+  }
+  if (setup.parts > 1 && setup.tensor_parallel == TensorParallel::none && compile.tensor_parallel.valid) {
     resolution.diagnostics.error(compile.n_chips.place, "rdu.compile",
                                  fmt::format("{} RDUs for one copy without a way to share it", setup.parts),
                                  "--tensor-parallel batch or weight");
@@ -69,7 +74,9 @@ bool read_number_of_copies(Resolution& resolution) {
   std::string origin = resolution.origin("replicas", "default");
   if (written) {
     setup.replicas = *written;
-  } else if (launch && launch->ranks.given && sound(launch->ranks)) {
+  } else if (launch && launch->ranks.given && !sound(launch->ranks)) {
+    return false;  // reported
+  } else if (launch && launch->ranks.given) {
     setup.replicas = launch->ranks.value;
     origin = launch->ranks.origin;
   } else if (compile.data_parallel.value && resolution.training()) {
@@ -117,7 +124,7 @@ void check_room(Resolution& resolution) {
   const FamilyContext& context = resolution.context;
   const std::int64_t of_node = resolution.plan->constants.system.rdus * resolution.chip().tiles;
   const std::int64_t per_replica = setup.parts * setup.tiles_per_part;
-  const std::int64_t in_a_node = of_node / per_replica;
+  const std::int64_t in_a_node = room_of_node(setup, resolution.plan->constants);
   const std::int64_t most = in_a_node * context.nodes;
   setup.copies_per_node = spread_over_nodes(resolution, in_a_node);
   if (setup.replicas >= 1 && setup.replicas <= most) return;
@@ -127,9 +134,9 @@ void check_room(Resolution& resolution) {
   const bool written = context.section.find("replicas") != nullptr;
   resolution.diagnostics.error(
       written ? resolution.place_of("replicas") : resolution.compile().line.place, "rdu.replicas",
-      fmt::format("{} of {} tiles each need {} tiles; {} node{} of {} have {}", asked, per_replica,
-                  static_cast<double>(asked) * static_cast<double>(per_replica), context.nodes,
-                  context.nodes == 1 ? "" : "s", context.system, of_node * context.nodes),
+      fmt::format("{} of {} tiles each need {} tiles; {} of {} {} {}", asked, per_replica,
+                  static_cast<double>(asked) * static_cast<double>(per_replica), counted(context.nodes, "node"),
+                  context.system, context.nodes == 1 ? "has" : "have", of_node * context.nodes),
       most >= 1 ? fmt::format("at most {}, or more in system.nodes", most) : "more in system.nodes");
 }
 
@@ -175,8 +182,7 @@ void read_layout(Resolution& resolution) {
 
 void warn_of_idle_parts(Resolution& resolution) {
   const RduSetup& setup = resolution.setup();
-  const std::int64_t in_a_node = copies_per_node({setup.tiles_per_part, setup.parts}, resolution.system);
-  const std::int64_t most = in_a_node * resolution.context.nodes;
+  const std::int64_t most = room_of_node(setup, resolution.plan->constants) * resolution.context.nodes;
   if (setup.replicas >= most || resolution.plan->isolated) return;
   const std::int64_t tiles = resolution.chip().tiles;
   const std::int64_t in_an_rdu = tiles / setup.tiles_per_part;
@@ -187,8 +193,8 @@ void warn_of_idle_parts(Resolution& resolution) {
                                : fmt::format("groups of {} tiles", setup.tiles_per_part);
   resolution.diagnostics.warning(
       place_of_copies(resolution), "rdu.replicas",
-      fmt::format("{} of {} {} stay idle with {} cop{} of {}", parts - setup.replicas * setup.parts, parts, kind,
-                  setup.replicas, setup.replicas == 1 ? "y" : "ies", setup.parts),
+      fmt::format("{} of {} {} stay idle with {} of {}", parts - setup.replicas * setup.parts, parts, kind,
+                  counted(setup.replicas, "copy"), setup.parts),
       fmt::format("up to {}", most));
 }
 

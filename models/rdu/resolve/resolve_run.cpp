@@ -28,33 +28,55 @@ void note_written_forms(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
   const std::optional<LaunchCommand>& launch = resolution.commands.launch;
   WrittenForms& written = resolution.plan->written;
+  written.command = resolution.commands.compile_given;
+  if (!resolution.training()) written.mode_flag = "--inference";
   written.overrides = compile.line.spelling == Spelling::overrides;
-  written.num_tiles = compile.num_tiles.known;
+  if (compile.num_tiles.value != k_tiles_by_compiler) written.tiles = compile.num_tiles.value;
   written.n_chips = compile.n_chips.known;
-  if (compile.batch_size.given) written.batch = compile.batch_size.name;
+  const auto note = [](const Argument<std::int64_t>& argument, WrittenBatch& batch) {
+    if (argument.given && sound(argument)) batch = {argument.name, argument.value, argument.origin};
+  };
+  note(compile.batch_size, written.batch);
+  note(compile.microbatch_size, written.micro_batch);
+  const Argument<std::int64_t>* per_device = compile.shape("per-device-train-batch-size");
+  if (per_device != nullptr) note(*per_device, written.per_device);
   written.batch_at_run = launch && launch->batch_size.given;
   written.ranks = launch && launch->ranks.known && resolution.context.section.find("replicas") == nullptr;
+  // Of launch commands alone: rdu.replicas is not held against the world size.
+  if (written.ranks && compile.data_parallel.value && launch->data_parallel.value) {
+    written.least_ranks = std::max(compile.world_size.value, launch->world_size.value);
+  }
+}
+
+// The batch is shared in equal parts. What the compile command says itself is checked with it, but for halves in Model
+// Zoo's spelling.
+void check_shares_of_batch(const Resolution& resolution, const RduSetup& setup) {
+  const CompileCommand& compile = resolution.compile();
+  if (setup.tensor_parallel != TensorParallel::batch || setup.batch % setup.parts == 0) return;
+  const CopySize size = copy_size(compile, resolution.system);
+  const bool zoo = compile.line.spelling == Spelling::overrides;
+  const bool checked = compile.batch_size.known && !(zoo && size.halves_batch);
+  if (checked && compile.batch_size.value % size.batch_shares() != 0) return;
+  if (!resolution.commands.compile_given) {
+    resolution.diagnostics.error(
+        compile.batch_size.place, "rdu.compile",
+        fmt::format("is missing: without it {} share a batch of {}", size.sharers(), setup.batch),
+        fmt::format("a compile command that says -b and --num-tiles, or workload.micro_batch_size = {}", setup.parts));
+    return;
+  }
+  resolution.diagnostics.error(
+      compile.batch_size.place, "workload.micro_batch_size",
+      fmt::format("a batch of {} cannot be shared by {}", setup.batch, size.sharers()),
+      fmt::format("a multiple of {}{}", setup.parts, size.halves_batch ? ", or 4 tiles of each RDU" : ""));
 }
 
 void read_batch(Resolution& resolution) {
   const CompileCommand& compile = resolution.compile();
   RduSetup& setup = resolution.setup();
   setup.batch = resolution.context.settings.micro_batch_size;
-  // What the compile command says itself is checked with it, except in Model Zoo's spelling.
-  const bool checked = compile.batch_size.given && sound(compile.batch_size) &&
-                       compile.batch_size.value == setup.batch && compile.line.spelling != Spelling::overrides;
-  const bool uneven = setup.tensor_parallel == TensorParallel::batch && setup.batch % setup.parts != 0;
-  if (uneven && !resolution.commands.compile_given) {
-    resolution.diagnostics.error(
-        compile.batch_size.place, "rdu.compile",
-        fmt::format("is missing: without it the {} halves of an RDU share a batch of {}", setup.parts, setup.batch),
-        fmt::format("a compile command that says -b and --num-tiles, or workload.micro_batch_size = {}", setup.parts));
-  } else if (uneven && !checked) {
-    resolution.diagnostics.error(
-        compile.batch_size.place, "workload.micro_batch_size",
-        fmt::format("{} does not divide among {} copies of half an RDU or more", setup.batch, setup.parts),
-        fmt::format("a multiple of {}, or fewer tiles", setup.parts));
-  }
+  // Of a batch that could not be read nothing follows, nor of shares that nobody said how to make.
+  const bool readable = compile.batch_size.valid && compile.n_chips.valid && compile.num_tiles.valid;
+  if (readable && compile.tensor_parallel.valid) check_shares_of_batch(resolution, setup);
   if (resolution.training() && sound(compile.grad_accumulation_steps)) {
     setup.gradient_accumulation_steps = std::max<std::int64_t>(1, compile.grad_accumulation_steps.value);
   }

@@ -212,7 +212,9 @@ class RduSpace : public std::enable_shared_from_this<RduSpace> {
     if (!keeps("num-tiles") && !setup_.fused_generation) edit.set("num-tiles", std::to_string(choice.tiles));
     if (!keeps("n-chips")) {
       edit.remove("n-chips");
-      if (choice.chips > 1) edit.set("n-chips", std::to_string(choice.chips));
+      // Where it is not said, generation on high-bandwidth memory takes all of a node.
+      const bool said = choice.chips > 1 || setup_.fused_generation;
+      if (said) edit.set("n-chips", std::to_string(choice.chips));
     }
     if (!keeps("tensor-parallel")) {
       edit.remove("tensor-parallel");
@@ -285,6 +287,9 @@ class RduSpace : public std::enable_shared_from_this<RduSpace> {
         request_.fixes("rdu.replicas") || request_.fixes("rdu.launch"));
     add("workload.micro_batch_size", training() ? "what the global batch leaves for a copy" : "powers of two",
         request_.fixes("workload.micro_batch_size"));
+    if (rdu_plan_.constants.chip.dies > 1 && !setup_.fused_generation) {
+      space.notes.emplace_back("devices are counted as in reports: a part of an RDU that works by itself is one");
+    }
     if (setup_.human_decision) {
       space.notes.emplace_back("the mapping made by hand is one of this layout: level, tiles, RDUs and mode stay");
     }

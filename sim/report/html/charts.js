@@ -23,7 +23,8 @@
     if (unit === "byte" && most > 0) return 2 ** Math.ceil(Math.log2(most / ticks));
     if (unit !== "s" || !(most >= 7200)) return undefined;
     const least = most / ticks / 3600;
-    return 3600 * ([1, 2, 3, 6, 12, 24, 48].find((hours) => hours >= least) || 24 * 10 ** Math.ceil(Math.log10(least / 24)));
+    const hours = [1, 2, 3, 6, 12, 24, 48].find((each) => each >= least);
+    return 3600 * (hours || 24 * 10 ** Math.ceil(Math.log10(least / 24)));
   }
 
   const axis = (unit, logarithmic, title, most, ticks = 6) => ({
@@ -31,7 +32,8 @@
     grid: { color: page.css("--line") },
     title: { display: Boolean(title), text: title },
     ticks: {
-      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks), callback: (value) => page.text(Number(value), unit),
+      maxTicksLimit: 8, maxRotation: 0, stepSize: step(unit, most, ticks),
+      callback: (value) => page.text(Number(value), unit),
     },
   });
 
@@ -61,7 +63,9 @@
   function bars(chart, table, context, note, box) {
     const labels = column(table, chart.labels);
     const shown = Math.min(mostBars, table.records.length);
-    if (shown < table.records.length) note("The chart shows the first " + shown + " of " + table.records.length + " rows.");
+    if (shown < table.records.length) {
+      note("The chart shows the first " + shown + " of " + table.records.length + " rows.");
+    }
     const values = chart.values.map((index) => column(table, index));
     const limit = chart.limit === undefined ? null : column(table, chart.limit).numbers.slice(0, shown);
     const unit = values[0].unit;
@@ -74,7 +78,8 @@
     if (values.length > 1) {
       page.legend(box, values.map((series, i) => ({ name: series.name, index: chart.colours[i] })));
     } else if (chart.groups !== undefined) {
-      const words = new Map(column(table, chart.groups).texts.slice(0, shown).map((word, row) => [word, chart.rowColours[row]]));
+      const groups = column(table, chart.groups).texts.slice(0, shown);
+      const words = new Map(groups.map((word, row) => [word, chart.rowColours[row]]));
       page.legend(box, [...words].map(([name, index]) => ({ name, index })));
     }
     return {
@@ -178,10 +183,11 @@
     const known = all.filter((row) => (across.numbers[row] !== null && up.numbers[row] !== null) || edge(row));
     const rows = known.filter((row) => (!chart.logarithmicX || across.numbers[row] > 0)
       && (!chart.logarithmic || edge(row) || up.numbers[row] > 0));
-    if (rows.length < known.length) note("Not above zero and therefore not drawn: " + (known.length - rows.length) + ".");
-    if (chart.atEdge && known.length < all.length) {
-      note("Without a number across and therefore not drawn: " + (all.length - known.length).toLocaleString("en") + ".");
-    }
+    const tell = (what, number) => {
+      if (number > 0) note(what + " and therefore not drawn: " + number.toLocaleString("en") + ".");
+    };
+    tell("Not above zero", known.length - rows.length);
+    if (chart.atEdge) tell("Without a number across", all.length - known.length);
     const heights = rows.filter((row) => !edge(row)).map((row) => up.numbers[row]);
     const lowest = heights.length ? Math.min(...heights) : 0, highest = heights.length ? Math.max(...heights) : 1;
     const floor = chart.logarithmic ? lowest / 1.2 : lowest - 0.06 * (highest - lowest || Math.abs(highest) || 1);
@@ -194,16 +200,16 @@
       const index = chart.rowColours ? chart.rowColours[members[0]] : [0, 4, 6, 5, 2, 7, 8, 9, 3, 1, 11, 10][g % 12];
       const colour = page.css("--c" + index % 12);
       return {
-        type: "scatter", label: group, pointStyle: shapes[g % shapes.length], borderColor: colour, backgroundColor: colour,
-        borderWidth: 1.5, pointRadius: chart.joined === group ? radius + 1 : radius,
+        type: "scatter", label: group, pointStyle: shapes[g % shapes.length],
+        borderColor: colour, backgroundColor: colour, borderWidth: 1.5, pointRadius: chart.joined === group ? radius + 1 : radius,
         data: members.map((row) => ({ x: across.numbers[row], y: edge(row) ? floor : up.numbers[row], row })),
       };
     });
     const line = datasets.find((dataset) => chart.joined !== undefined && dataset.label === chart.joined);
     if (line) {
       datasets.push({
-        type: "line", label: "", data: line.data.map(({ x, y }) => ({ x, y })).sort((a, b) => a.x - b.x), pointRadius: 0,
-        pointHitRadius: 0, borderColor: line.borderColor, borderWidth: 1.5,
+        type: "line", label: "", pointRadius: 0, pointHitRadius: 0, borderColor: line.borderColor, borderWidth: 1.5,
+        data: line.data.map(({ x, y }) => ({ x, y })).sort((a, b) => a.x - b.x),
       });
     }
     if (chart.bands.length + chart.levels.length > 0 && rows.length) {
@@ -233,11 +239,15 @@
           },
           tooltip: {
             callbacks: {
-              label: (item) => [
-                names && item.raw.row !== undefined ? names[item.raw.row] : item.dataset.label,
-                across.name + " " + page.text(item.parsed.x, across.unit),
-                up.name + " " + (item.raw.row !== undefined && edge(item.raw.row) ? "none" : page.text(item.parsed.y, up.unit)),
-              ],
+              label: (item) => {
+                const { row } = item.raw;
+                const none = row !== undefined && edge(row);
+                return [
+                  names && row !== undefined ? names[row] : item.dataset.label,
+                  across.name + " " + page.text(item.parsed.x, across.unit),
+                  up.name + " " + (none ? "none" : page.text(item.parsed.y, up.unit)),
+                ];
+              },
             },
           },
         },

@@ -158,15 +158,15 @@ const page = {
       first = Math.max(0, Math.min(first, Math.floor((shown.length - 1) / length) * length));
       body.replaceChildren(...shown.slice(first, first + length).map((record) => rowOf(record, headings)));
       const number = (value) => value.toLocaleString("en");
-      count.textContent = (shown.length > length
-        ? number(first + 1) + "–" + number(Math.min(first + length, shown.length)) + " of " : "")
-        + (shown === all || shown.length === all.length ? number(all.length) : number(shown.length) + " of " + number(all.length))
-        + " rows";
+      const last = Math.min(first + length, shown.length);
+      count.textContent = (shown.length > length ? number(first + 1) + "–" + number(last) + " of " : "")
+        + (shown.length < all.length ? number(shown.length) + " of " : "") + number(all.length) + " rows";
       back.disabled = first === 0;
       on.disabled = first + length >= shown.length;
     }
     function filter() {
-      const keep = filterOf(input.value, headings.map((heading) => heading.dataset.name.toLowerCase().replace(/ /g, "_")));
+      const names = headings.map((heading) => heading.dataset.name.toLowerCase().replace(/ /g, "_"));
+      const keep = filterOf(input.value, names);
       shown = input.value.trim() ? sorted.filter(keep) : sorted;
       first = 0;
       show();

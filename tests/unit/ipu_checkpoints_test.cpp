@@ -65,7 +65,9 @@ TEST_CASE("ipu checkpoints: splits of TensorFlow 1 and 2 and blocks of a report 
   "stage 1 unit 3", "stage 2 unit 1", "stage 2 unit 3", "stage 3 unit 1"])")) == parts);
 }
 
-TEST_CASE("ipu checkpoints: what enters each part is kept, and the first of the published parts holds more than equal parts do") {
+TEST_CASE(
+    "ipu checkpoints: what enters each part is kept, and the first of the published parts holds more than equal parts "
+    "do") {
   const Plan published = plan_of(k_published + k_splits);
   // Halves of 20 images: the stem reads a byte a value; the units behind the cuts what those before them write.
   const std::int64_t image = 20 * 3 * 224 * 224;

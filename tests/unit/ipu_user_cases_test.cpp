@@ -69,7 +69,8 @@ TEST_CASE("user cases: a quicker loader or more buffers gain nothing once the ho
 }
 
 // Comments in optimum-graphcore's modeling_t5.py and modeling_mt5.py: a position bias shared by all layers stays live.
-TEST_CASE("user cases: a tensor that passes over layers is held by every stage of its span, T5's bias in its own layer") {
+TEST_CASE(
+    "user cases: a tensor that passes over layers is held by every stage of its span, T5's bias in its own layer") {
   const Plan plan = plan_of(R"(
 system = "pod4"
 [model]
@@ -109,7 +110,7 @@ TEST_CASE("user cases: of the largest square products one limit is met within a 
   CHECK(fill("gc2", 2944, ipu::AmpMode::single) == doctest::Approx(1.0).epsilon(0.0005));
   CHECK(fill("gc2", 3072, ipu::AmpMode::single) > 1.05);
   CHECK(fill("gc2", 2688, ipu::AmpMode::half_single) < 1);
-  CHECK(fill("gc2", 2816, ipu::AmpMode::half_single) < 0.7);   // did not fit
+  CHECK(fill("gc2", 2816, ipu::AmpMode::half_single) < 0.7);  // did not fit
   CHECK(fill("gc200", 3584, ipu::AmpMode::single) < 1);
   CHECK(fill("gc200", 3712, ipu::AmpMode::single) < 0.7);  // did not fit
 }

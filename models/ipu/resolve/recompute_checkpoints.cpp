@@ -65,8 +65,8 @@ std::vector<std::size_t> cuts_behind(const Setting<std::vector<std::string>>& na
   };
   for (const std::string& written : names.value) {
     const std::string name = block_behind(written);
-    const auto found = std::find_if(graph.blocks.begin(), graph.blocks.end(),
-                                    [&](const Block& block) { return block.name == name; });
+    const auto found =
+        std::find_if(graph.blocks.begin(), graph.blocks.end(), [&](const Block& block) { return block.name == name; });
     const auto next = static_cast<std::size_t>(found - graph.blocks.begin()) + 1;
     if (found == graph.blocks.end()) {
       refuse(fmt::format("\"{}\" is no block of the model", written));

@@ -315,7 +315,7 @@ std::vector<Deployment> commands_of(const RduPlan& plan) {
     const std::string text = text_of(plan, command);
     if (text.empty()) continue;
     files.push_back({fmt::format("{}.sh", command), text + "\n", {fmt::format("rdu.{}", command)}});
-    if (!plan.written.batch.empty()) files.back().keys.insert("workload.micro_batch_size");
+    if (!plan.written.batch.name.empty()) files.back().keys.insert("workload.micro_batch_size");
   }
   return files;
 }

@@ -3,7 +3,8 @@
 //
 //   ```console    lines with "$ " are commands, run one after another; what follows is what they print
 //   ```bash       every line is a command that ends well; its output is not shown
-//   ```toml, ```json, ```csv, ```cpp    the first line names a file in a comment. With a folder: an excerpt of that file
+//   ```toml, ```json, ```csv, ```cpp    the first line names a file in a comment. With a folder: an excerpt of that
+//   file
 //                 of the tree. Without one: the reader's own file, there for the commands that follow
 //   ```text, ```  a drawing or a formula
 //

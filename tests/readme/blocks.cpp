@@ -178,7 +178,7 @@ std::vector<Command> generated_parts(const std::string& markdown) {
 }
 
 NamedFile named_file(const Block& block) {
-  static const std::regex name(R"(^(?:#|//) ([\w./-]+\.(?:toml|json|cpp|hpp))$)");
+  static const std::regex name(R"(^(?:#|//) ([\w./-]+\.(?:toml|json|csv|cpp|hpp))$)");
   std::smatch found;
   if (block.lines.empty() || !std::regex_match(block.lines[0], found, name)) return {"", block.lines};
   return {found[1], Lines(block.lines.begin() + 1, block.lines.end())};

@@ -3,8 +3,9 @@
 //
 //   ```console    lines with "$ " are commands, run one after another; what follows is what they print
 //   ```bash       every line is a command that ends well; its output is not shown
-//   ```toml, ```json, ```cpp    the first line names a file in a comment. With a folder: an excerpt of that file of
-//                 the tree. Without one: the reader's own file, there for the commands that follow
+//   ```toml, ```json, ```csv, ```cpp    the first line names a file in a comment. With a folder: an excerpt of that
+//   file
+//                 of the tree. Without one: the reader's own file, there for the commands that follow
 //   ```text, ```  a drawing or a formula
 //
 // Behind a command, "# exit code N" says that it ends so, "# not run by the tests: REASON" that it is only read. In
@@ -49,7 +50,7 @@ struct NamedFile {
   std::vector<std::string> lines;
 };
 
-// Of a block in toml, json or cpp.
+// Of a block in toml, json, csv or cpp.
 NamedFile named_file(const Block& block);
 
 // Whether `line` is `pattern`, where each ellipsis of the pattern is any text.

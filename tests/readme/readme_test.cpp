@@ -28,7 +28,9 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-const std::set<std::string> k_languages = {"", "text", "console", "bash", "toml", "json", "cpp"};
+const std::set<std::string> k_languages = {"", "text", "console", "bash", "toml", "json", "csv", "cpp"};
+
+const std::set<std::string> k_code = {"toml", "json", "csv", "cpp"};
 
 std::vector<SourceFile> markdown_files() {
   std::vector<SourceFile> files = lint::read_tree(test::source_dir());
@@ -165,7 +167,7 @@ void refresh(const SourceFile& file) {
   Lines lines = lint::lines_of(file.text);
   std::vector<std::pair<Command, Lines>> changes;
   for (const Block& block : fenced_blocks(file.text)) {
-    if (!named_file(block).name.empty()) faults_of_code(block, clone);
+    if (k_code.contains(block.language)) faults_of_code(block, clone);
     for (const Command& command : commands_in(block)) {
       if (!command.not_run.empty()) continue;
       const Lines printed = lint::lines_of(clone.run(command.text).out);
@@ -190,7 +192,7 @@ TEST_CASE("readme: every command does what is shown") {
     const Clone clone;
     for (const Block& block : fenced_blocks(file.text)) {
       Lines faults = faults_of_block(block);
-      if (block.language == "toml" || block.language == "json" || block.language == "cpp") {
+      if (k_code.contains(block.language)) {
         lint::append(faults, faults_of_code(block, clone));
       }
       CHECK_MESSAGE(faults.empty(), place(file, block.line), ": ", lint::joined(faults));

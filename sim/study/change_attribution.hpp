@@ -12,7 +12,7 @@ namespace podsim {
 
 // What inputs that change together do to the rate of samples.
 struct InputEffect {
-  std::string inputs;                 // "ipu.replication_factor", "a.b in place of a.c"
+  std::string inputs;                 // "workload.micro_batch_size", "a.b in place of a.c"
   std::optional<double> rate_change;  // as a fraction; empty: the change cannot be had without the others
   std::optional<double> cycle_change;
   bool alone = true;    // seen from the first run; false: as the last change before the second

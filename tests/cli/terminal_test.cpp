@@ -110,7 +110,7 @@ TEST_CASE("terminal: every verb keeps to 100 columns, however long the names tha
           std::string("compare v.json v.json --all"), std::string("validate"),
           std::string("capacity experiment.toml --target-samples 1000000 --deadline 1h --costs costs.toml --mixed "
                       "--systems pod16,bow-pod16,bow-pod64,sn30"),
-          std::string("list"), std::string("help")}) {
+          std::string("list")}) {
       check_width(folder.podsim(command), command);
     }
   }

@@ -48,7 +48,7 @@ TEST_CASE("text table: headings that may break do so before a text is cut") {
   CHECK(table.text(100) ==
         "  point  ipu.gradient_accumulation_steps  status\n      1                              256  ok\n");
   CHECK(table.text(36) ==
-        "                ipu.gradient_\n"
+        "               ipu.gradient_\n"
         "  point   accumulation_steps  status\n"
         "      1                  256  ok\n");
 }

@@ -162,7 +162,10 @@ ExitCode cmd_compare(const Arguments& arguments) {
   } else {
     output.show(to_text(comparison, arguments.has("all")));
   }
-  if (std::ranges::none_of(comparison.metrics, &MetricChange::judged)) {
+  const auto is_compared = [](const MetricChange& metric) {
+    return metric.judged && metric.verdict != ChangeVerdict::missing && metric.verdict != ChangeVerdict::added;
+  };
+  if (std::ranges::none_of(comparison.metrics, is_compared)) {
     print_error("podsim: nothing is in both results: nothing was compared");
     return ExitCode::out_of_tolerance;
   }

@@ -315,6 +315,6 @@ TEST_CASE("loss scale of a run: a sweep over its keys has a column for each answ
 TEST_CASE("loss scale of a run: every metric is explained") {
   const ExperimentFolder folder;
   CHECK(contains(folder.podsim("explain throughput.effective_samples_per_s").out,
-                 "neither makes the optimizer skip nor clips"));
-  CHECK(contains(folder.podsim("explain loss_scaling.limit_cycle").out, "neither noise nor spikes"));
+                 "updates that the loss scale neither\n  makes the optimizer skip nor clips"));
+  CHECK(contains(folder.podsim("explain loss_scaling.limit_cycle").out, "when neither noise nor\n  spikes are drawn"));
 }

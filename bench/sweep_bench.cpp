@@ -28,7 +28,7 @@ void sweep(benchmark::State& state, const std::string& name, std::int64_t of) {
   Diagnostics diagnostics;
   const Experiment written = read_experiment(PODSIM_SOURCE_DIR "/bench/sweeps/" + name + ".toml", configs, diagnostics);
   const SweepDefinition definition = read_sweep(written, {}, bench::catalog(), configs);
-  const SweepContext context{definition, bench::catalog(), configs};
+  const SweepContext context{definition, bench::catalog(), configs, "native", "bench"};
   const std::string file = std::filesystem::temp_directory_path() / ("podsim-bench-" + name + ".sqlite");
   SweepOptions options;
   options.shard = {1, of};

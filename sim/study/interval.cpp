@@ -54,13 +54,16 @@ double share_pct(const std::vector<Drawn>& draws, std::uint64_t seed, const std:
 
 std::vector<IntervalPart> parts_of(const std::vector<Drawn>& draws, const Plan& plan, const Spreads& spreads,
                                    std::uint64_t seed) {
+  // Of a constant that does not matter, less than this in all but few of a hundred: three standard errors.
+  const double by_chance = 100 * 9 / static_cast<double>(std::max<std::size_t>(draws.size(), 1));
+  const double least = std::max(k_least_share_pct, by_chance);
   std::vector<IntervalPart> parts;
   for (const ConstantId id : plan.family_plan->constants_read()) {
     const Constant& constant = plan.constants[id];
     const ConstantSpread spread = spreads.of(constant);
     if (spread.exact()) continue;
     const double share = share_pct(draws, seed, constant.name);
-    if (share < k_least_share_pct) continue;
+    if (share < least) continue;
     parts.push_back({constant.name, constant.confidence, text_with_value(constant, constant.base_value * spread.low),
                      text_with_value(constant, constant.base_value * spread.high), share});
   }

@@ -109,6 +109,10 @@ class Search {
     if (result_.batch) return;
     if (!made.plan) {
       Diagnostics told = made.diagnostics;
+      const bool of_a_fix = std::ranges::any_of(told.all(), [this](const Diagnostic& d) {
+        return d.severity == Severity::error && task_.fixed.contains(d.key);
+      });
+      if (of_a_fix) throw ConfigError(told);
       told.error({"command line", 0, 0}, "--global-batch",
                  "is needed: the experiment as written does not run, so that its global batch is not known",
                  "--global-batch N, or a sound experiment");
@@ -189,7 +193,10 @@ class Search {
       made = planned(with(scenario.experiment, start()));
     }
     if (!made.plan) {
-      const bool misnamed = std::ranges::any_of(problems.all(), [](const Diagnostic& d) { return d.key == "system"; });
+      // What no value of another setting mends.
+      const bool misnamed = std::ranges::any_of(problems.all(), [](const Diagnostic& d) {
+        return d.severity == Severity::error && (d.key == "system" || d.problem.starts_with("unknown "));
+      });
       if (misnamed || result_.scenarios.size() == 1) throw ConfigError(problems);
       scenario.problem = scenario.written_problem;
       return {};

@@ -36,13 +36,13 @@ std::string head_of(const SearchResult& result) {
   const SearchCounts& counts = result.tree.counts;
   std::string text;
   if (result.winner) text = result.winner->report.name + "\n";
-  text += fmt::format("Search for {}{}: {} configurations, {} ruled out by bounds, {} judged\n",
-                      result.objective == SearchObjective::smallest_system   ? "the smallest system"
-                      : result.objective == SearchObjective::throughput      ? "the highest throughput"
-                      : result.objective == SearchObjective::cost_per_sample ? "the lowest cost of a sample"
-                                                                             : "the most samples per joule",
-                      batch_text(result), grouped(counts.configurations), grouped(counts.ruled_out),
-                      grouped(counts.judged));
+  text += fmt::format(
+      "Search for {}{}: {} configurations, {} ruled out by bounds; {} judged, each placement by itself\n",
+      result.objective == SearchObjective::smallest_system   ? "the smallest system"
+      : result.objective == SearchObjective::throughput      ? "the highest throughput"
+      : result.objective == SearchObjective::cost_per_sample ? "the lowest cost of a sample"
+                                                             : "the most samples per joule",
+      batch_text(result), grouped(counts.configurations), grouped(counts.ruled_out), grouped(counts.judged));
   if (result.tree.stopped) {
     text += fmt::format("Stopped before {} of them were looked at: there may be better ones\n",
                         grouped(counts.configurations - counts.closed));

@@ -273,19 +273,20 @@ void refuse_repeated(const std::vector<SweepGroup>& groups, const Place& place, 
 
 }  // namespace
 
-std::vector<SweepGroup> parse_axes(const std::vector<std::string>& texts, Diagnostics& diagnostics) {
+std::vector<SweepGroup> parse_axes(const std::vector<std::string>& texts, Diagnostics& diagnostics,
+                                   const std::string& option) {
   std::vector<SweepGroup> groups;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      diagnostics.error(k_command_line, "--axis", fmt::format("\"{}\" is no axis", text), "KEY=VALUE,VALUE,…");
+      diagnostics.error(k_command_line, option, fmt::format("\"{}\" is no axis", text), "KEY=VALUE,VALUE,…");
       continue;
     }
     SweepAxis axis{text.substr(0, equals), {}, std::nullopt};
     const bool twice =
         std::any_of(groups.begin(), groups.end(), [&](const SweepGroup& other) { return other.name == axis.key; });
     if (twice) {
-      diagnostics.error(k_command_line, "--axis", fmt::format("\"{}\" is an axis twice", axis.key),
+      diagnostics.error(k_command_line, option, fmt::format("\"{}\" is an axis twice", axis.key),
                         "all its values in one");
       continue;
     }

@@ -33,7 +33,8 @@ struct SweepGroup {
 
 // "key=v1,v2,…" as on a command line; commas within brackets, braces and quotes do not separate. A single table is a
 // range. Faults go to `diagnostics`.
-std::vector<SweepGroup> parse_axes(const std::vector<std::string>& texts, Diagnostics& diagnostics);
+std::vector<SweepGroup> parse_axes(const std::vector<std::string>& texts, Diagnostics& diagnostics,
+                                   const std::string& option = "--axis");
 
 // [sweep.axes] and [sweep.zip.NAME] of an experiment; keys may be nested tables or quoted dotted paths. A range is a
 // table with from and to, and

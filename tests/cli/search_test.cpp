@@ -87,6 +87,13 @@ TEST_CASE("search: what cannot be is told before anything is searched") {
         "podsim: option --runners-up: -1 is not from 0 to 1000 (see `podsim search --help`)\n");
   CHECK(folder.refused("search experiment.toml --fix ipu.layers_per_ipu --vary ipu.layers_per_ipu=[24],[12,12]") ==
         "command line: --vary: ipu.layers_per_ipu is fixed, too; expected --fix or --vary\n");
+  CHECK(folder.refused("search experiment.toml --vary nonsense") ==
+        "command line: --vary: \"nonsense\" is no axis; expected KEY=VALUE,VALUE,…\n");
+  CHECK(contains(folder.refused("search experiment.toml --vary system.nonsense=1,2"),
+                 "command line: system.nonsense: unknown constant"));
+  const std::string fixed = folder.refused("search experiment.toml --fix workload.micro_batch_size=0");
+  CHECK(contains(fixed, "command line: workload.micro_batch_size: 0 is out of range"));
+  CHECK_FALSE(contains(fixed, "--global-batch"));
   CHECK(folder.refused("search experiment.toml --systems pod16,pod17") ==
         "command line: system: no system is called \"pod17\"; expected one of bow-pod128, bow-pod16, bow-pod256, "
         "bow-pod32, bow-pod4, bow-pod64, bow-pod8, c600, gc2-c2, pod128, pod16, pod256, pod32, pod4, pod64, pod8, "

@@ -111,7 +111,7 @@ void fix_keys(const Arguments& arguments, SearchTask& task) {
     task.fixed.insert(key);
     if (key != text) apply_override(task.experiment, text, diagnostics);
   }
-  task.varied = parse_axes(arguments.values("vary"), diagnostics);
+  task.varied = parse_axes(arguments.values("vary"), diagnostics, "--vary");
   for (const SweepGroup& group : task.varied) {
     for (const SweepAxis& axis : group.axes) {
       if (axis.values.empty()) {

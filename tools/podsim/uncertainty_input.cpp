@@ -32,6 +32,10 @@ std::optional<IntervalOptions> interval_options_from(const Arguments& arguments,
     if (draws) throw UsageError("option --draws has no effect without --interval");
     return std::nullopt;
   }
+  if (arguments.value("format") == "csv") {
+    throw UsageError("option --interval: csv has no columns for it; use another --format");
+  }
+  if (arguments.value("view")) throw UsageError("option --interval has no effect with --view, which prints one table");
   if (draws && (*draws < k_least_draws || *draws > k_most_draws)) {
     throw UsageError(
         fmt::format("option --draws: {} is out of range; expected {} to {}", *draws, k_least_draws, k_most_draws));

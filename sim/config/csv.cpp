@@ -20,6 +20,10 @@ class Parser {
     bool header = true;
     bool sound = true;
     while (at_ < text_.size()) {
+      if (header && text_[at_] == '#') {
+        skip_line();
+        continue;
+      }
       CsvRow row;
       if (!read_row(row)) return std::nullopt;
       if (row.cells.size() == 1 && row.cells.front().empty()) continue;
@@ -44,6 +48,11 @@ class Parser {
   }
 
  private:
+  void skip_line() {
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    if (at_ < text_.size()) end_line();
+  }
+
   Place here() const { return {file_, line_, static_cast<int>(at_ - line_begin_) + 1}; }
 
   bool check_header(const CsvRow& row) {

@@ -1,6 +1,7 @@
 #pragma once
 // Comma-separated values as in RFC 4180: a header line, cells in double quotes where they hold commas, quotes (written
-// twice) or line ends. A byte-order mark, line ends of either kind and empty lines are accepted.
+// twice) or line ends. A byte-order mark, line ends of either kind, empty lines and, above the header, lines that begin
+// with # are accepted.
 
 #include <optional>
 #include <string>

@@ -67,6 +67,28 @@ std::string verdict_text(const Report& report) {
                      human_percent(percent_of(fullest->peak, fullest->limit)));
 }
 
+// Whether a run replaced what is shipped: by a value, or by an overlay that says it was fitted (its source ends in the
+// overlay's name).
+bool is_replaced(const Constant& constant) {
+  return constant.confidence == "user" ||
+         (constant.confidence == "fitted" && constant.source.ends_with("; " + constant.place.file));
+}
+
+// Empty: nothing was replaced.
+std::string replaced_line(const Report& report) {
+  constexpr std::size_t k_listed = 3;
+  std::string line;
+  std::size_t count = 0;
+  for (const Constant& constant : report.provenance) {
+    if (!is_replaced(constant) || ++count > k_listed) continue;
+    line += fmt::format("{}{} = {} ({})", line.empty() ? "" : ", ", constant.name, constant.text, constant.confidence);
+  }
+  if (count > k_listed) line += fmt::format(" and {} more", count - k_listed);
+  return line.empty() ? line : line + "; the evidence is without " + (count == 1 ? "it" : "them");
+}
+
+}  // namespace
+
 std::string evidence_text(const EvidenceReport& evidence) {
   std::string text = "not compared with published measurements";
   if (!evidence.nearest_case.empty()) {
@@ -78,6 +100,8 @@ std::string evidence_text(const EvidenceReport& evidence) {
   }
   return text;
 }
+
+namespace {
 
 // What decides the run beside the machine's own keys; "(default)" marks what the user did not write.
 std::string settings_line(const Report& report) {
@@ -168,6 +192,7 @@ std::vector<HeadLine> head_lines(const Report& report) {
         {"Bottleneck", fmt::format("{}, {} of the step", report.bottleneck, human_percent(report.bottleneck_pct))});
   }
   if (report.loss_scaling) lines.push_back({"Loss scale", loss_scale_headline(report.loss_scaling)});
+  if (const std::string replaced = replaced_line(report); !replaced.empty()) lines.push_back({"Replaced", replaced});
   lines.push_back({"Evidence", evidence_text(report.evidence)});
   return lines;
 }

@@ -18,6 +18,8 @@ struct HeadLine {
 
 // What matters most: throughput, step, efficiency, verdict, bottleneck, evidence; those that the report has.
 std::vector<HeadLine> head_lines(const Report& report);
+// The nearest published measurement, its error, and in what the run lies outside of what was compared.
+std::string evidence_text(const EvidenceReport& evidence);
 // "system, software, model, mode".
 std::string subtitle_text(const Report& report);
 // "sram on device0 needs 1.2 GiB, has 624 MiB; try …": the remedy where there is one.

@@ -146,6 +146,7 @@ class Planner {
     const Plan plan = planned(moved(candidate, row));
     if (row.name.empty()) row.name = plan.system;
     const MachineFacts machine = plan.family->machine_facts(plan);
+    row.family = std::string(plan.family->name());
     row.report = simulate_plan(plan, engine_, {.merge = true, .remedies = true});
     const Report& report = *row.report;
     row.systems = plan.nodes;
@@ -301,6 +302,18 @@ void compare_work(Capacity& capacity, bool mixed) {
   if (!mixed && refused.has_errors()) throw ConfigError(refused);
 }
 
+// Devices of two kinds are not alike, so that fewer of one are no less than more of another.
+void warn_of_unlike_devices(const std::vector<CapacityRow>& rows, std::vector<std::string>& warnings) {
+  std::vector<std::string> kinds;
+  for (const CapacityRow& row : rows) {
+    if (row.status != CapacityStatus::meets || !row.report) continue;
+    if (std::ranges::find(kinds, row.family) == kinds.end()) kinds.push_back(row.family);
+  }
+  if (kinds.size() < 2) return;
+  warnings.push_back(
+      "the choice is by the number of devices, which are of different kinds: give prices in --costs for one by cost");
+}
+
 // By cost where that of every row that meets the goals is known, else by devices.
 void choose(Capacity& capacity) {
   const std::vector<CapacityRow>& rows = capacity.rows;
@@ -314,6 +327,7 @@ void choose(Capacity& capacity) {
                                   ": price or power is not given, so the choice is by devices and not by cost");
     }
   }
+  if (!capacity.by_cost) warn_of_unlike_devices(rows, capacity.warnings);
   const auto price = [&](const CapacityRow& row) {
     const double first = capacity.by_cost ? *row.cost : static_cast<double>(row.devices);
     return std::pair(first, -row.samples_per_s);
@@ -330,7 +344,8 @@ std::vector<std::string> scaling_reasons(const CapacityRow& small, const Capacit
   const double faster = large.samples_per_s / small.samples_per_s;
   std::vector<std::string> reasons{fmt::format("{} has {:.4g} times the devices of {} and {:.3g} times the rate",
                                                large.name, factor, small.name, faster)};
-  const bool comparable = small.report && large.report && small.work.global_batch == large.work.global_batch;
+  const bool alike = small.report && large.report && small.family == large.family;
+  const bool comparable = alike && small.work.global_batch == large.work.global_batch;
   if (!comparable || faster >= factor) return reasons;
   std::vector<std::pair<double, std::string>> losses;
   for (std::size_t c = 0; c < k_cost_categories; ++c) {
@@ -384,7 +399,14 @@ void refuse_goals_of_another_mode(const std::vector<CapacityCandidate>& candidat
     };
     if (mode != RunMode::generation && goal.users) refuse("--users", "an experiment in mode generation");
     if (mode != RunMode::generation && goal.tokens_per_s) refuse("--tokens-per-s", "an experiment in mode generation");
-    if (mode == RunMode::training) continue;
+    if (mode == RunMode::training) {
+      const bool fits = rows[r].report->verdict.fits();
+      if (goal.deadline && fits && !rows[r].report->training) {
+        refused.error(place, "--deadline", "there is no target that is to be reached by then",
+                      "--target-samples, --target-tokens or --epochs");
+      }
+      continue;
+    }
     if (goal.deadline) refuse("--deadline", "an experiment in mode training");
     for (const char* target : {"target_samples", "target_tokens", "epochs"}) {
       const Value* written = candidates[r].experiment.document.find(std::string("workload.") + target);

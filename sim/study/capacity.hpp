@@ -45,7 +45,8 @@ struct WorkFacts {
 enum class CapacityStatus { meets, misses, does_not_fit, invalid };
 
 struct CapacityRow {
-  std::string name;  // of the system
+  std::string name;    // of the system
+  std::string family;  // of its devices; empty: not known
   CapacityStatus status = CapacityStatus::invalid;
   std::vector<std::string> misses;  // which goals and by how much, what does not fit or is wrong
   std::int64_t systems = 1;         // of that kind; of users: as many as they need

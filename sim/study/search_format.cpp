@@ -51,13 +51,15 @@ std::string head_of(const SearchResult& result) {
 }
 
 // "+4.4 % against the 5,084 of the experiment as written".
-std::string against_text(const SearchPoint& now, const SearchPoint& before) {
+// `label` says which system or varied values both have.
+std::string against_text(const SearchPoint& now, const SearchPoint& before, const std::string& label) {
   constexpr double k_many = 2;
   const double factor = now.samples_per_s / before.samples_per_s;
   const std::string change =
       factor < k_many ? fmt::format("{:+.1f} %", 100 * (factor - 1)) : fmt::format("{:.3g} times", factor);
-  std::string text = fmt::format("{} {} {} of the experiment as written", change,
-                                 factor < k_many ? "against the" : "the", human_number(before.samples_per_s));
+  std::string text =
+      fmt::format("{} {} {} of the experiment as written{}", change, factor < k_many ? "against the" : "the",
+                  human_number(before.samples_per_s), label.empty() ? "" : " with " + label);
   if (now.global_batch != before.global_batch) {
     text += fmt::format(", whose batch is {}", grouped(before.global_batch));
   }
@@ -79,13 +81,6 @@ std::string beside_text(const SearchWinner& winner) {
   return beside.empty() ? "" : fmt::format("\nBeside it\n  {}\n", fmt::join(beside, "\n  "));
 }
 
-std::string evidence_text(const EvidenceReport& evidence) {
-  std::string text = evidence.nearest_case.empty() ? "no published measurement is near"
-                                                   : "nearest published measurement: " + evidence.nearest_case;
-  if (evidence.its_error_pct) text += fmt::format(" (error {:+.1f} %)", *evidence.its_error_pct);
-  return text;
-}
-
 std::string winner_text(const SearchResult& result) {
   const SearchPoint& best = result.tree.best.front();
   const SearchScenario& scenario = result.scenarios[best.scenario];
@@ -94,9 +89,9 @@ std::string winner_text(const SearchResult& result) {
   if (!scenario.label.empty()) add_line(text, "Where", scenario.label);
   std::string rate = fmt::format("{} {}", human_number(best.samples_per_s), unit_of(result));
   if (scenario.written) {
-    rate += ", " + against_text(best, *scenario.written);
+    rate += ", " + against_text(best, *scenario.written, scenario.label);
   } else {
-    rate += "; the experiment as written does not run";
+    rate += "; the experiment as written does not run" + (scenario.label.empty() ? "" : " with " + scenario.label);
   }
   add_line(text, "Throughput", rate);
   add_line(text, "Step",

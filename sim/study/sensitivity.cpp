@@ -133,17 +133,19 @@ void add_micro_batches(const Plan& plan, const std::optional<CopyFacts>& copies,
   const std::int64_t size = plan.settings.micro_batch_size;
   for (const std::int64_t other : {2 * size, size / 2}) {
     if (other < 1 || other == size) continue;
-    std::vector<std::pair<std::string, Value>> values{{k_key, Value::integer(other, k_study)}};
-    std::string text = step_text(size, other);
+    const std::pair<std::string, Value> changed{k_key, Value::integer(other, k_study)};
+    const std::string text = step_text(size, other);
+    std::optional<Lever> lever;
     if (copies && !copies->accumulation_key.empty() && copies->accumulation * size % other == 0) {
       const std::int64_t accumulation = copies->accumulation * size / other;
-      values.emplace_back(copies->accumulation_key, Value::integer(accumulation, k_study));
-      text += fmt::format(", {} {}", copies->accumulation_key.substr(copies->accumulation_key.find('.') + 1),
-                          step_text(copies->accumulation, accumulation));
-    } else if (plan.settings.mode == RunMode::training) {
-      text += " (another global batch)";
+      const std::string key = copies->accumulation_key.substr(copies->accumulation_key.find('.') + 1);
+      lever = trials.setting(k_key, fmt::format("{}, {} {}", text, key, step_text(copies->accumulation, accumulation)),
+                             {changed, {copies->accumulation_key, Value::integer(accumulation, k_study)}});
     }
-    add(trials.setting(k_key, text, values), levers);
+    // Where the schedule does not allow so few micro-batches, or they cannot be shared.
+    const bool trains = plan.settings.mode == RunMode::training;
+    if (!lever) lever = trials.setting(k_key, text + (trains ? " (another global batch)" : ""), {changed});
+    add(std::move(lever), levers);
     if (other > size && !levers.empty() && levers.back().throughput_pct) return;
   }
 }

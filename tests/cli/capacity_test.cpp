@@ -93,6 +93,11 @@ TEST_CASE("capacity: a goal of other work, a slip in a name and costs of no row 
                  "option --systems: \"bow-pod16,,pod16\" has an empty name"));
   CHECK(contains(folder.refused(job + "--systems pod16,pod16"), "option --systems: \"pod16\" stands twice"));
   CHECK(contains(folder.refused(job + "--nodes 1000000"), "command line: system.nodes: "));
+  CHECK(folder.refused("capacity bert-large-bow-pod16 --deadline 24h") ==
+        "command line: --deadline: there is no target that is to be reached by then; expected --target-samples, "
+        "--target-tokens or --epochs\n");
+  CHECK(contains(folder.podsim("capacity gpt2-bow-pod16 gpt2-sn30 --target-tokens 1000000000 --mixed").out,
+                 "the choice is by the number of devices, which are of different kinds"));
   CHECK(contains(folder.refused(job + "--budget 5"), "option --budget: no price is known; give --costs FILE.toml"));
   folder.write("costs.toml", "[systems.pod64]\nprice_per_hour = 3\n");
   CHECK(contains(folder.podsim(job + "--costs costs.toml").out,

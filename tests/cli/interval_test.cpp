@@ -64,6 +64,8 @@ TEST_CASE("interval verb options: misuse is told") {
     return result.err;
   };
   CHECK(has(told("--draws 50"), "option --draws has no effect without --interval"));
+  CHECK(has(call("run bert-large-bow-pod16 --engine native --set software.framework_factor=2").out,
+            "  Replaced     software.framework_factor = 2 (user); the evidence is without it\n"));
   CHECK(has(told("--interval --format csv"), "option --interval: csv has no columns for it; use another --format"));
   CHECK(has(told("--interval --view stages"), "option --interval has no effect with --view, which prints one table"));
   CHECK(has(told("--interval --draws 5"), "option --draws: 5 is out of range; expected 20 to 100000"));

@@ -53,6 +53,14 @@ TEST_CASE("csv: a byte-order mark and carriage returns are accepted") {
   CHECK(table.rows[0].cells == Cells{"1", "2"});
 }
 
+TEST_CASE("csv: lines that begin with # above the header are comments, below it they are rows") {
+  const CsvTable table = table_of("# runs.csv\n#\na,b\n#1,2\n");
+  CHECK(table.columns == Cells{"a", "b"});
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].line == 4);
+  CHECK(table.rows[0].cells[0] == "#1");
+}
+
 TEST_CASE("csv: problems are named with their place") {
   CHECK(problems_of("") == "t.csv:1:1: there is no header line; expected the names of the columns\n");
   CHECK(problems_of("a,b\n1\n1,2,3\n") ==

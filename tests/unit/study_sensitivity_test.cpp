@@ -97,6 +97,21 @@ TEST_CASE("sensitivity: settings keep the global batch where they can, and say w
   CHECK(*change("2048 to 4096 (another global batch)").throughput_pct > 0);
 }
 
+TEST_CASE("sensitivity: a micro-batch that the accumulation cannot make up for changes the global batch") {
+  // Twice the micro-batch would leave half of the accumulation, fewer cycles than the pipeline has stages.
+  Scene scene;
+  Experiment written = scene.experiment("bert-large-bow-pod16");
+  Diagnostics diagnostics;
+  for (const char* change : {"ipu.gradient_accumulation_steps=10", "workload.micro_batch_size=2"}) {
+    apply_override(written, change, diagnostics);
+  }
+  REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.to_text());
+  const std::vector<Lever> levers = main_setting_levers(written, scene.plan(written), scene.runs);
+  const auto micro_batch = std::ranges::find(levers, "workload.micro_batch_size", &Lever::name);
+  REQUIRE(micro_batch != levers.end());
+  CHECK(micro_batch->change == "2 to 4 (another global batch)");
+}
+
 TEST_CASE("sensitivity: constants of the hardware are planned anew, with their verdicts") {
   Scene scene;
   const Experiment written = scene.experiment("bert-large-bow-pod16");

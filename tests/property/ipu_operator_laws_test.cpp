@@ -81,6 +81,7 @@ TEST_CASE("operator laws: extreme shapes stay sane") {
       "reduce 1 over0",
       "reduce 10000000 over0 max",
       "pool 1x1x1x1 k1",
+      "pool 1000000x64x112x112 k3 s2",
       "norm 1",
       "elementwise 100000000x1000",
   };

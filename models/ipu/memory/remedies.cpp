@@ -26,6 +26,16 @@ bool can_run(const IpuPlan& ipu_plan, const RunSetup& setup, const Pipeline& pip
   return setup.inference.sharded || setup.device_iterations >= pipeline.forward_stages();
 }
 
+// Whether the activations of one block alone are too many for an IPU, whatever its operators need beside them: planning
+// those takes the longer, the larger they are.
+bool holds_too_much(const ModelGraph& graph, const RunSetup& setup, const IpuConstants& constants) {
+  const Bytes limit = usable_memory(constants);
+  for (std::size_t block = 0; block < graph.blocks.size(); ++block) {
+    if (live_activations(graph, setup, block) > limit) return true;
+  }
+  return false;
+}
+
 // Micro-batches per second of a replica; 0 when it does not fit or cannot run.
 double rate_of(const Plan& plan, const IpuPlan& ipu_plan, const Candidate& candidate) {
   const bool rebuild = candidate.settings.micro_batch_size != plan.settings.micro_batch_size ||
@@ -35,6 +45,7 @@ double rate_of(const Plan& plan, const IpuPlan& ipu_plan, const Candidate& candi
   const ModelGraph& graph = rebuild ? rebuilt : plan.graph;
   RunSetup setup = candidate.setup;
   setup.inference.results = result_bytes(graph, plan.shape, candidate.settings);
+  if (holds_too_much(graph, setup, ipu_plan.constants)) return 0;
   const Pipeline pipeline = make_pipeline(graph, setup.placement);
   if (!can_run(ipu_plan, setup, pipeline)) return 0;
   const MemoryInputs inputs{graph, candidate.settings, setup, pipeline, ipu_plan.constants};

@@ -109,15 +109,20 @@ double PoolingPlanner::worker(const PoolingPass& pass, const PoolingShare& share
       constants_.position + groups * constants_.position_group + (groups - 1) * direction.next_group;
   std::int64_t parts = 0;
   double of_kernel_rows = 0;
-  for (std::int64_t at = first; at < last; ++parts) {
-    const std::int64_t length = std::min(share.columns - at % share.columns, last - at);
-    at += length;
+  const auto add = [&](std::int64_t length, std::int64_t count) {
+    if (length == 0 || count == 0) return;
+    parts += count;
     const std::int64_t reaching = std::min(divide_up(pass.kernel_width, pass.dilation), pass.input_width);
     const double kernel_columns = as_double(std::min(pass.kernel_width, length * reaching));
     const std::int64_t elements = std::min(divide_up(length, pass.dilation), pass.input_width);
-    of_kernel_rows +=
-        kernel_columns * (of_position + group_words * (direction.word + direction.element * as_double(elements - 1)));
-  }
+    of_kernel_rows += as_double(count) * kernel_columns *
+                      (of_position + group_words * (direction.word + direction.element * as_double(elements - 1)));
+  };
+  // The rest of the row that it begins in, whole rows, and the beginning of the last one.
+  const std::int64_t begun = std::min((share.columns - first % share.columns) % share.columns, last - first);
+  add(begun, 1);
+  add(share.columns, (last - first - begun) / share.columns);
+  add((last - first - begun) % share.columns, 1);
   const std::int64_t kernel_rows =
       std::min(divide_up(parts * pass.kernel_height, pass.dilation), parts * pass.input_height);
   const double cleared = as_double(divide_up(share.positions() * share.words, k_workers));

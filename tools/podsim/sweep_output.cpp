@@ -13,7 +13,7 @@
 namespace podsim {
 namespace {
 
-constexpr std::chrono::milliseconds k_commit_interval{500};
+constexpr std::chrono::milliseconds k_commit_interval{200};
 
 }  // namespace
 

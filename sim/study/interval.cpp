@@ -72,6 +72,27 @@ std::vector<IntervalPart> parts_of(const std::vector<Drawn>& draws, const Plan& 
   return parts;
 }
 
+// What the runs gave, those that fit in full.
+struct Samples {
+  std::vector<Drawn> draws;
+  std::vector<double> rates;
+  std::vector<double> steps;
+  std::int64_t runs = 0;
+  std::int64_t fits = 0;
+
+  void take(const VariedRun& run, std::int64_t key, std::uint64_t seed, double model_factor) {
+    ++runs;
+    if (run.fits) ++fits;
+    if (!run.fits || !run.report->throughput) return;
+    const double rate = run.report->throughput->samples_per_s;
+    // What the model leaves out, on top of what its constants may be.
+    const double left_out = factor_at({1 / model_factor, model_factor}, drawn_z(seed, key, "model"));
+    draws.push_back({key, std::log(rate)});
+    rates.push_back(rate * left_out);
+    steps.push_back(run.report->step_time.duration().in_base() / left_out);
+  }
+};
+
 }  // namespace
 
 Quantiles quantiles_of(std::vector<double> values) {
@@ -84,10 +105,7 @@ IntervalReport interval_of(const Experiment& experiment, const Plan& plan, const
   IntervalReport interval;
   interval.seed = options.seed;
   interval.model_factor = spreads.model_factor(std::string(plan.family->name()));
-  std::vector<Drawn> draws;
-  std::vector<double> rates;
-  std::vector<double> steps;
-  std::int64_t fits = 0;
+  Samples samples;
   Experiment varied = experiment;
   for (std::int64_t draw = 0; draw < options.draws; ++draw) {
     for (std::int64_t attempt = 0; attempt < k_most_attempts; ++attempt) {
@@ -95,27 +113,20 @@ IntervalReport interval_of(const Experiment& experiment, const Plan& plan, const
       varied.varied = drawn_constants(plan.constants, spreads, options.seed, key);
       const VariedRun run = runs.run(varied);
       if (!run.report) continue;
-      ++interval.draws;
-      if (run.fits) ++fits;
-      if (!run.fits || !run.report->throughput) break;
-      const double rate = run.report->throughput->samples_per_s;
-      // What the model leaves out, on top of what its constants may be.
-      const double left_out =
-          factor_at({1 / interval.model_factor, interval.model_factor}, drawn_z(options.seed, key, "model"));
-      draws.push_back({key, std::log(rate)});
-      rates.push_back(rate * left_out);
-      steps.push_back(run.report->step_time.duration().in_base() / left_out);
+      samples.take(run, key, options.seed, interval.model_factor);
       break;
     }
   }
+  interval.draws = samples.runs;
   for (const ConstantId id : plan.family_plan->constants_read()) {
     if (!spreads.of(plan.constants[id]).exact()) ++interval.varied;
   }
-  if (interval.draws > 0) interval.fits_pct = 100 * static_cast<double>(fits) / static_cast<double>(interval.draws);
-  if (rates.size() < k_least_draws) return interval;
-  interval.samples_per_s = quantiles_of(std::move(rates));
-  interval.step_s = quantiles_of(std::move(steps));
-  interval.parts = parts_of(draws, plan, spreads, options.seed);
+  if (interval.draws > 0)
+    interval.fits_pct = 100 * static_cast<double>(samples.fits) / static_cast<double>(interval.draws);
+  if (samples.rates.size() < k_least_draws) return interval;
+  interval.samples_per_s = quantiles_of(std::move(samples.rates));
+  interval.step_s = quantiles_of(std::move(samples.steps));
+  interval.parts = parts_of(samples.draws, plan, spreads, options.seed);
   return interval;
 }
 

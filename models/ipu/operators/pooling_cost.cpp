@@ -4,7 +4,6 @@
 #include <array>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -149,6 +148,15 @@ CostByPart PoolingPlanner::price(const PoolingPass& pass, const PoolingShare& sh
   return cost;
 }
 
+namespace {
+
+std::vector<std::int64_t> finest_first(std::vector<std::int64_t> splits) {
+  std::reverse(splits.begin(), splits.end());
+  return splits;
+}
+
+}  // namespace
+
 PoolingPlan PoolingPlanner::search(const PoolingPass& pass, std::int64_t words) const {
   const std::int64_t groups = groups_of(pass, words);
   std::optional<PoolingPlan> best;
@@ -160,10 +168,10 @@ PoolingPlan PoolingPlanner::search(const PoolingPass& pass, std::int64_t words) 
     if (!best || cost.total() < best->cost.total()) best = {share, cost};
   };
   // From the finest splits, so that coarse ones are seldom priced.
-  for (const std::int64_t by_groups : std::views::reverse(distinct_splits(groups, tiles_))) {
-    for (const std::int64_t by_batch : std::views::reverse(distinct_splits(pass.batch, tiles_ / by_groups))) {
+  for (const std::int64_t by_groups : finest_first(distinct_splits(groups, tiles_))) {
+    for (const std::int64_t by_batch : finest_first(distinct_splits(pass.batch, tiles_ / by_groups))) {
       const std::int64_t tiles = tiles_ / (by_groups * by_batch);
-      for (const std::int64_t by_rows : std::views::reverse(distinct_splits(pass.output_height, tiles))) {
+      for (const std::int64_t by_rows : finest_first(distinct_splits(pass.output_height, tiles))) {
         const std::int64_t by_columns = std::min(tiles / by_rows, pass.output_width);
         try_share({words, divide_up(groups, by_groups), divide_up(pass.batch, by_batch),
                    divide_up(pass.output_height, by_rows), divide_up(pass.output_width, by_columns)});
